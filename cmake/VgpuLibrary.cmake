@@ -23,6 +23,7 @@ function(torchmem_vgpu_shared target)
   )
   install(TARGETS ${target} LIBRARY DESTINATION lib/torchmem/vgpu)
   set_property(GLOBAL APPEND PROPERTY TORCHMEM_VGPU_LIBRARIES "$<TARGET_FILE_NAME:${target}>")
+  set_property(GLOBAL APPEND PROPERTY TORCHMEM_VGPU_TARGETS ${target})
 endfunction()
 
 # What PyTorch needs of each library, read from the installed one (scripts/vgpu_symbols.py).
