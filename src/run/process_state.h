@@ -1,9 +1,9 @@
-// The state that a process under `torchmem run` shares with the launcher: one small file, mapped into memory by the
-// process's agent (and by the virtual GPU's core, for its counters) and read by the launcher at the end. Because the
-// numbers live in a shared mapping they outlive _exit, signals and kills.
+// The state that a process under `torchmem run` shares with the launcher: one small file, mapped into memory
+// by the process's agent (and by the virtual GPU's core, for its counters) and read by the launcher at the
+// end. Because the numbers live in a shared mapping they outlive _exit, signals and kills.
 //
-// Plain C, no dependencies beyond POSIX. All numbers are 64-bit, native endian; sizes in bytes. A writer stores whole
-// aligned 64-bit words, so a reader never sees half a number.
+// Plain C, no dependencies beyond POSIX. All numbers are 64-bit, native endian; sizes in bytes. A writer
+// stores whole aligned 64-bit words, so a reader never sees half a number.
 //
 // The directory comes from the environment variable TORCHMEM_RUN_DIR; the file is `process-<pid>` in it.
 #pragma once
@@ -46,7 +46,8 @@ struct torchmem_process_state {
   uint64_t estimated_workspaces;
   uint64_t agent_loaded;  // 1 when the agent joined: without it the peaks above are not measured
   uint64_t unused[6];
-  char command[TORCHMEM_PROCESS_STATE_COMMAND];  // the command line, arguments joined by blanks, NUL-terminated
+  char command[TORCHMEM_PROCESS_STATE_COMMAND];  // the command line, arguments joined by blanks,
+                                                 // NUL-terminated
   struct torchmem_device_state devices[TORCHMEM_PROCESS_STATE_DEVICES];
 };
 
@@ -63,10 +64,10 @@ static inline void torchmem_process_state_command(char* command) {
   command[length] = '\0';
 }
 
-// Maps this process's own state file in `directory`, making it if it is not there; a second caller in the same process
-// (the other library) gets a mapping of the same file. A file left by an earlier program of the same pid (before exec)
-// is kept and continued: its peaks are the process's. Returns 0 (null) when it cannot: the program must not suffer.
-// After fork the child has another pid: call it again there.
+// Maps this process's own state file in `directory`, making it if it is not there; a second caller in the
+// same process (the other library) gets a mapping of the same file. A file left by an earlier program of the
+// same pid (before exec) is kept and continued: its peaks are the process's. Returns 0 (null) when it cannot:
+// the program must not suffer. After fork the child has another pid: call it again there.
 static inline struct torchmem_process_state* torchmem_process_state_open(const char* directory) {
   char path[4096];
   int length = snprintf(path, sizeof path, "%s/process-%ld", directory, (long)getpid());
@@ -77,8 +78,7 @@ static inline struct torchmem_process_state* torchmem_process_state_open(const c
   void* mapping = MAP_FAILED;
   if (fstat(file, &status) == 0 && ((size_t)status.st_size >= sizeof(struct torchmem_process_state) ||
                                     ftruncate(file, sizeof(struct torchmem_process_state)) == 0)) {
-    mapping =
-        mmap(0, sizeof(struct torchmem_process_state), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    mapping = mmap(0, sizeof(struct torchmem_process_state), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   }
   close(file);
   if (mapping == MAP_FAILED) return 0;

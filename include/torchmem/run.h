@@ -1,0 +1,143 @@
+// A run: everything known of one process's use of a device's memory, from our own engine or agent, or from a
+// memory snapshot that PyTorch dumped. Sizes in bytes, addresses are device addresses, times in microseconds
+// unless named.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchmem/error.h"
+
+namespace torchmem {
+
+// What the allocator did; the names are the snapshot's own words.
+enum class Action : uint8_t {
+  alloc,
+  free_requested,
+  free_completed,
+  segment_alloc,
+  segment_free,
+  segment_map,
+  segment_unmap,
+  oom,
+  snapshot,
+};
+
+std::string_view name_of(Action action);
+std::optional<Action> action_from(std::string_view name);
+
+struct Frame {
+  std::string filename;
+  int64_t line = 0;
+  std::string name;
+  bool operator==(const Frame&) const = default;
+};
+
+constexpr int32_t no_frames = -1;
+
+// One line of the allocator's trace.
+struct Event {
+  Action action = Action::alloc;
+  int32_t device = 0;
+  // Index into Run::stacks, or no_frames.
+  int32_t frames = no_frames;
+  // For oom: the free bytes that the device had.
+  uint64_t address = 0;
+  // alloc, free_*: the bytes that PyTorch asked for. segment_*: the segment's. oom: the bytes asked for.
+  uint64_t size = 0;
+  // alloc: the size of the block that was handed out; 0 where the recorder did not say.
+  uint64_t block_size = 0;
+  uint64_t stream = 0;
+  int64_t time_us = 0;
+};
+
+struct Block {
+  uint64_t address = 0;
+  uint64_t size = 0;
+  // Stale for an inactive block: what was asked for when it was last handed out.
+  uint64_t requested_size = 0;
+  enum class State : uint8_t { active_allocated, active_pending_free, inactive } state = State::inactive;
+  int32_t frames = no_frames;
+};
+
+std::string_view name_of(Block::State state);
+
+struct Segment {
+  int32_t device = 0;
+  uint64_t address = 0;
+  uint64_t total_size = 0;
+  uint64_t allocated_size = 0;
+  uint64_t active_size = 0;
+  uint64_t requested_size = 0;  // of active blocks
+  uint64_t stream = 0;
+  bool is_large = false;
+  bool is_expandable = false;
+  uint64_t pool_id[2] = {0, 0};
+  int32_t frames = no_frames;
+  std::vector<Block> blocks;  // by address, without holes
+};
+
+struct Usage {
+  uint64_t current = 0;
+  uint64_t peak = 0;
+};
+
+// The end of a phase. What was not measured is absent. Peaks are the phase's own: reset as it starts.
+struct Phase {
+  std::string name;
+  std::optional<int64_t> iteration;  // from 0; absent for load
+  // Number of events of each device's trace that had happened (index = device; shorter = 0).
+  std::vector<uint64_t> events;
+  std::optional<Usage> allocated;
+  std::optional<Usage> reserved;
+  std::optional<Usage> active;
+  std::optional<Usage> requested;
+  std::optional<Usage> inactive_split;
+  std::optional<uint64_t> device_bytes;  // reserved + context + modules at that moment
+  std::optional<double> duration_ms;
+  nlohmann::json statistics;  // torch.cuda.memory_stats, nested or flat; null when not recorded
+};
+
+// One kind of thing that the virtual GPU had to assume, with how often it happened.
+struct Finding {
+  std::string kind;     // "assumed_value", "estimated_workspace", "unmodelled_call"
+  uint64_t count = 0;   // how many times
+  uint64_t bytes = 0;   // the most bytes that one of them was about
+  nlohmann::json what;  // the rest: name, op, module, line, library, problem, ...
+};
+
+struct RunError {
+  ErrorKind kind = ErrorKind::internal;
+  std::string message;
+  std::optional<std::string> phase;
+  std::optional<int64_t> iteration;
+  nlohmann::json detail;  // whatever else the recorder said: an object
+};
+
+struct Run {
+  // model, device, software, arguments, ...: an object, as the recorder told it.
+  nlohmann::json facts = nlohmann::json::object();
+  std::vector<std::vector<Frame>> stacks;  // innermost frame first
+  std::vector<std::vector<Event>> traces;  // one a device, in order
+  std::vector<Phase> phases;
+  std::vector<Finding> findings;
+  std::vector<Segment> segments;  // at the end, by address
+  // False when the process ended before it could say (then `segments` is empty).
+  bool has_segments = false;
+  std::optional<RunError> error;
+  // The snapshot's own two other parts, as they were.
+  nlohmann::json allocator_settings = nlohmann::json::object();
+  nlohmann::json external_annotations = nlohmann::json::array();
+  // True when made by torchmem: phases and fidelity mean something.
+  bool is_ours = false;
+
+  // The device whose memory the run is about: the only one with a trace or segments, else facts' device
+  // index, else 0.
+  int32_t main_device() const;
+};
+
+}  // namespace torchmem

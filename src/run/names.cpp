@@ -1,0 +1,76 @@
+#include <array>
+#include <utility>
+
+#include "torchmem/run.h"
+
+namespace torchmem {
+
+namespace {
+
+constexpr std::array<std::pair<Action, std::string_view>, 9> action_names{{
+    {Action::alloc, "alloc"},
+    {Action::free_requested, "free_requested"},
+    {Action::free_completed, "free_completed"},
+    {Action::segment_alloc, "segment_alloc"},
+    {Action::segment_free, "segment_free"},
+    {Action::segment_map, "segment_map"},
+    {Action::segment_unmap, "segment_unmap"},
+    {Action::oom, "oom"},
+    {Action::snapshot, "snapshot"},
+}};
+
+constexpr std::array<std::pair<ErrorKind, std::string_view>, 8> error_names{{
+    {ErrorKind::bad_usage, "bad_usage"},
+    {ErrorKind::bad_input, "bad_input"},
+    {ErrorKind::bad_model, "bad_model"},
+    {ErrorKind::model_failed, "model_failed"},
+    {ErrorKind::out_of_memory, "out_of_memory"},
+    {ErrorKind::unavailable, "unavailable"},
+    {ErrorKind::interrupted, "interrupted"},
+    {ErrorKind::internal, "internal"},
+}};
+
+}  // namespace
+
+std::string_view name_of(Action action) { return action_names[static_cast<size_t>(action)].second; }
+
+std::optional<Action> action_from(std::string_view name) {
+  for (const auto& [action, text] : action_names) {
+    if (text == name) return action;
+  }
+  return std::nullopt;
+}
+
+std::string_view name_of(ErrorKind kind) { return error_names[static_cast<size_t>(kind)].second; }
+
+ErrorKind error_kind_from(std::string_view name) {
+  for (const auto& [kind, text] : error_names) {
+    if (text == name) return kind;
+  }
+  return ErrorKind::internal;
+}
+
+std::string_view name_of(Block::State state) {
+  switch (state) {
+    case Block::State::active_allocated:
+      return "active_allocated";
+    case Block::State::active_pending_free:
+      return "active_pending_free";
+    case Block::State::inactive:
+      break;
+  }
+  return "inactive";
+}
+
+int32_t Run::main_device() const {
+  int32_t found = -1;
+  for (size_t device = 0; device < traces.size(); ++device) {
+    if (traces[device].empty()) continue;
+    if (found >= 0) return facts.value(nlohmann::json::json_pointer("/device/index"), 0);
+    found = static_cast<int32_t>(device);
+  }
+  if (found >= 0) return found;
+  return segments.empty() ? 0 : segments.front().device;
+}
+
+}  // namespace torchmem

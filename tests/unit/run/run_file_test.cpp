@@ -1,0 +1,116 @@
+#include "torchmem/run_file.h"
+
+#include <gtest/gtest.h>
+
+#include "run/phase_json.h"
+#include "run/pickle_json.h"
+#include "run/pickle_reader.h"
+#include "torchmem/stream.h"
+
+namespace torchmem {
+namespace {
+
+using nlohmann::json;
+
+json as_json(const std::string& pickle) { return json_from(Pickle(pickle).root()); }
+
+TEST(RunFile, ReadsASnapshotOfEveryProtocol) {
+  std::string first;
+  for (int protocol = 2; protocol <= 5; ++protocol) {
+    torchmem::Run run = read_run_file(TEST_DATA "/P21_protocol_" + std::to_string(protocol) + ".pickle");
+    EXPECT_FALSE(run.is_ours);
+    ASSERT_EQ(run.segments.size(), 1u);
+    EXPECT_EQ(run.segments[0].total_size, 20971520u);
+    EXPECT_EQ(run.segments[0].blocks.size(), 3u);
+    EXPECT_EQ(run.segments[0].blocks[2].state, Block::State::inactive);
+    ASSERT_EQ(run.traces.size(), 1u);
+    EXPECT_EQ(run.traces[0].size(), 12u);
+    EXPECT_EQ(run.allocator_settings["max_split_size"], -1);
+    std::string again = write_run(run);
+    if (protocol == 2) first = again;
+    EXPECT_EQ(again, first);
+  }
+}
+
+TEST(RunFile, ASnapshotThatIsWrittenAgainIsTheSame) {
+  torchmem::Run run = read_run_file(TEST_DATA "/P19.pickle");
+  json once = as_json(write_run(run));
+  EXPECT_EQ(as_json(write_run(read_run(write_run(run), "again"))), once);
+  EXPECT_FALSE(once.contains("torchmem"));
+}
+
+Run our_run() {
+  return read_stream(
+      "torchmem-stream 1\nM {\"device\":{\"kind\":\"virtual\"},\"big\":18446744073709551615}\n"
+      "F 0 [{\"filename\":\"a.py\",\"line\":3,\"name\":\"f\"}]\n"
+      "E segment_alloc 0 4096 2097152 0 10 0\nE alloc 0 4096 100 0 11 0\nB 1 1024\n"
+      "E oom 0 77 1000 0 12 -\n"
+      "P "
+      "{\"phase\":\"forward\",\"iteration\":0,\"events\":3,\"allocated_bytes\":{\"current\":1024,\"peak\":"
+      "1024},"
+      "\"device_bytes\":5,\"duration_ms\":0.25,\"statistics\":{\"num_ooms\":1}}\n"
+      "V {\"kind\":\"unmodelled_call\",\"library\":\"cublas\",\"name\":\"cublasFoo\",\"count\":3}\n"
+      "X "
+      "{\"kind\":\"out_of_memory\",\"message\":\"no\",\"phase\":\"forward\",\"iteration\":0,\"requested_"
+      "bytes\":1000}\n",
+      "s");
+}
+
+TEST(RunFile, OurFactsComeBack) {
+  torchmem::Run run = our_run();
+  torchmem::Run again = read_run(write_run(run), "again");
+  EXPECT_TRUE(again.is_ours);
+  EXPECT_FALSE(again.has_segments);
+  EXPECT_EQ(again.facts, run.facts);
+  EXPECT_EQ(again.stacks, run.stacks);
+  EXPECT_EQ(again.traces[0][1].block_size, 1024u);
+  EXPECT_EQ(again.traces[0][2].address, 77u);
+  EXPECT_EQ(again.traces[0][2].action, Action::oom);
+  ASSERT_EQ(again.phases.size(), 1u);
+  EXPECT_EQ(phase_to_json(again.phases[0]), phase_to_json(run.phases[0]));
+  EXPECT_EQ(again.phases[0].events, std::vector<uint64_t>{3});
+  EXPECT_EQ(again.phases[0].statistics, run.phases[0].statistics);
+  ASSERT_EQ(again.findings.size(), 1u);
+  EXPECT_EQ(again.findings[0].count, 3u);
+  EXPECT_EQ(again.findings[0].what, run.findings[0].what);
+  EXPECT_EQ(again.error->kind, ErrorKind::out_of_memory);
+  EXPECT_EQ(again.error->detail["requested_bytes"], 1000);
+}
+
+std::string refusal(const std::string& pickle) {
+  try {
+    read_run(pickle, "x.pickle");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string pickled(const json& value) {
+  PickleWriter writer;
+  write_json(writer, value);
+  return writer.finish();
+}
+
+TEST(RunFile, WhatIsNoSnapshotIsSaid) {
+  EXPECT_NE(refusal("hello").find("cannot read x.pickle as a memory snapshot"), std::string::npos);
+  EXPECT_NE(refusal(pickled({{"weights", 1}})).find("there is no 'segments' in it"), std::string::npos);
+  EXPECT_NE(refusal(pickled({{"segments", 1}})).find("'segments' is not a list"), std::string::npos);
+  EXPECT_NE(refusal(pickled({{"segments", {{{"address", "x"}, {"total_size", 1}}}}}))
+                .find("'address' is not a whole"),
+            std::string::npos);
+  EXPECT_NE(refusal(pickled({{"segments", json::array()}, {"device_traces", {{{{"size", 1}}}}}}))
+                .find("'action' is missing"),
+            std::string::npos);
+}
+
+TEST(RunFile, AFileFromTheFutureIsSaid) {
+  std::string refused =
+      refusal(pickled({{"segments", json::array()}, {"torchmem", {{"schema", "torchmem.run/9"}}}}));
+  EXPECT_NE(refused.find("'torchmem.run/9'"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("use the torchmem that wrote it, or a newer one"), std::string::npos) << refused;
+}
+
+}  // namespace
+}  // namespace torchmem
