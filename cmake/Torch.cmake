@@ -67,10 +67,15 @@ target_link_libraries(torchmem_torch INTERFACE torchmem::cuda_runtime)
 # Without --no-as-needed the linker drops libtorch_cuda, and CUDA is never registered. The libraries' own needs (the
 # vendor's) are not looked for.
 #
-# In the build tree the run path is relative ($ORIGIN), as a colon in an absolute path would split it; it is written
-# from bin/ and tests/ (one level down) and from lib/torchmem/ (two).
+# The run path is relative ($ORIGIN) to bin/ and tests/ (one level down in the build tree) and to lib/torchmem/ (two), as a
+# colon in an absolute one would split it; for installed programs the absolute one follows where it can.
 file(RELATIVE_PATH torch_from_bin "${TORCHMEM_BIN_DIR}" "${TORCH_DIR}/lib")
 file(RELATIVE_PATH torch_from_lib "${TORCHMEM_LIB_DIR}" "${TORCH_DIR}/lib")
+set(run_path "$$ORIGIN/${torch_from_bin}:$$ORIGIN/${torch_from_lib}")
+if(NOT TORCH_DIR MATCHES ":")
+  string(APPEND run_path ":${TORCH_DIR}/lib")
+endif()
+set(CMAKE_SKIP_RPATH ON)
 target_link_options(
   torchmem_torch
   INTERFACE
@@ -78,5 +83,5 @@ target_link_options(
   "LINKER:--push-state,--no-as-needed,-ltorch,-ltorch_cuda,-ltorch_cpu,-lc10_cuda,-lc10,--pop-state"
   "LINKER:--unresolved-symbols=ignore-in-shared-libs"
 )
-set(CMAKE_BUILD_RPATH "$ORIGIN/${torch_from_bin}" "$ORIGIN/${torch_from_lib}")
-set(CMAKE_INSTALL_RPATH "${TORCH_DIR}/lib")
+# Given as a library, since CMake passes these on as they are; in an option it doubles the dollar sign once too often.
+target_link_libraries(torchmem_torch INTERFACE "-Wl,-rpath,'${run_path}'")

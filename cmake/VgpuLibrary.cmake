@@ -18,8 +18,7 @@ function(torchmem_vgpu_shared target)
     ${target} PRIVATE -static-libstdc++ -static-libgcc "LINKER:--as-needed,--gc-sections,--exclude-libs,ALL"
   )
   set_target_properties(
-    ${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${TORCHMEM_VGPU_DIR}" SKIP_BUILD_RPATH ON INSTALL_RPATH ""
-                         LINKER_LANGUAGE CXX
+    ${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${TORCHMEM_VGPU_DIR}" LINKER_LANGUAGE CXX
   )
   install(TARGETS ${target} LIBRARY DESTINATION lib/torchmem/vgpu)
   set_property(GLOBAL APPEND PROPERTY TORCHMEM_VGPU_LIBRARIES "$<TARGET_FILE_NAME:${target}>")
@@ -68,7 +67,7 @@ function(torchmem_vgpu_library)
   target_compile_options(${arg_TARGET} PRIVATE $<$<COMPILE_LANGUAGE:C>:-fno-builtin>)
   torchmem_vgpu_shared(${arg_TARGET})
   add_dependencies(${arg_TARGET} torchmem_vgpu_symbols)
-  target_link_options(${arg_TARGET} PRIVATE "LINKER:-soname,${arg_SONAME}" "LINKER:--version-script" "LINKER:${base}.map")
+  target_link_options(${arg_TARGET} PRIVATE "LINKER:-soname,${arg_SONAME}" "SHELL:-Xlinker --version-script -Xlinker \"${base}.map\"")
   set_target_properties(
     ${arg_TARGET} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME "${arg_SONAME}" NO_SONAME ON LINK_DEPENDS "${base}.map"
   )

@@ -1,11 +1,13 @@
 """The virtual GPU's libraries have every function that PyTorch needs, and can be loaded into any program."""
 
 import argparse
+import fnmatch
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts"))
 import vgpu_symbols  # noqa: E402
 
 ALLOWED = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
@@ -27,20 +29,26 @@ def missing_functions(torch, asked, folder):
     return problems
 
 
+def allowed_exports(path):
+    """The patterns of what that library may export: its vendor names, or what the core's version script lists."""
+    for library in vgpu_symbols.LIBRARIES.values():
+        if library.soname == path.name:
+            return [pattern.strip() for pattern in library.exports.split(";")]
+    script = (ROOT / "src" / "vgpu" / "device" / "exports.map").read_text()
+    return [name.strip() for name in script.split("global:")[1].split("local:")[0].split(";")]
+
+
 def unfit_for_preloading(path):
     elf = vgpu_symbols.Elf(path)
     problems = [f"{path.name}: needs {needed}" for needed in elf.dynamic(1) if needed not in ALLOWED]
     problems += [f"{path.name}: has a run path" for _ in elf.dynamic(15) + elf.dynamic(29)]
     if elf.dynamic(14) != [path.name]:
         problems.append(f"{path.name}: its soname is {elf.dynamic(14)}")
-    known = vgpu_symbols.LIBRARIES.values()
-    prefix = next((library.exports for library in known if library.soname == path.name), "tmv_*")
-    starts = tuple(pattern.strip().split("*")[0].split("[")[0] for pattern in prefix.split(";"))
-    # The compiler's own run-time support names nothing outside; whatever else is visible was not meant to be.
+    patterns = allowed_exports(path)
     problems += [
         f"{path.name}: exports {symbol.name}"
         for symbol in elf.symbols(defined=True)
-        if not symbol.name.startswith(starts) and symbol.name not in (symbol.version, "libcuda.so.1")
+        if symbol.name != symbol.version and not any(fnmatch.fnmatchcase(symbol.name, pattern) for pattern in patterns)
     ]
     undefined = [symbol for symbol in elf.symbols(defined=False) if not symbol.version]
     harmless = ("tmv_", "_ITM_", "__gmon_start__", "__cxa_finalize")
@@ -50,8 +58,8 @@ def unfit_for_preloading(path):
 
 def constructors(path):
     """The file's functions that run as it is loaded, but for libstdc++'s own (its pool for exceptions)."""
-    names = vgpu_symbols.Elf(path).local_names()
-    return [name for name in names if name.startswith("_GLOBAL__sub_I_") and "__gnu_cxx9__freeres" not in name]
+    names = [name for name in vgpu_symbols.Elf(path).local_names() if name.startswith("_GLOBAL__sub_I_")]
+    return [name for name in names if "__gnu_cxx9__freeres" not in name and not name.endswith("_eh_alloc.cc")]
 
 
 def main():
