@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/workspaces/estimate.h"
+
+namespace torchmem::vgpu {
+
+// The facts of this profile's GPU: facts/NAME.bin beside this library, mapped at first use.
+const Facts& cudnn_facts();
+
+// A question about a workspace, with its answer and the words that name both in a report.
+struct Workspace {
+  const char* operation = "";  // e.g. "conv_forward"
+  char problem[248] = {};      // as in the facts, e.g. "bf16 nhwc 32x3x224x224 -> 64 k7x7 p3x3 s2x2"
+  WorkspaceSize size;
+};
+
+Workspace convolution_workspace(const ConvolutionProblem& problem);
+
+// The recorded answer to `key` ("OPERATION PROBLEM"); where there is none, `estimate` (kEstimated), or 0
+// bytes and kUnknown when `estimate` is nullptr. `operation` must begin `key` and outlive the result.
+Workspace named_workspace(const char* operation, const char* key, const uint64_t* estimate);
+
+// Tells the device that the workspace was asked for.
+void count(const Workspace& workspace);
+
+}  // namespace torchmem::vgpu

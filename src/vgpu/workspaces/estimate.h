@@ -1,0 +1,22 @@
+#pragma once
+
+#include "vgpu/workspaces/facts.h"
+
+namespace torchmem::vgpu {
+
+// How a workspace size is known; the numbers are those of tmv_count_workspace.
+enum class Knowledge { kRecorded = 0, kEstimated = 1, kUnknown = 2 };
+
+struct WorkspaceSize {
+  uint64_t bytes = 0;
+  Knowledge knowledge = Knowledge::kUnknown;
+};
+
+// The recorded size; or else an estimate from the nearest recorded problem of the same class; or else, where
+// no problem of the class is recorded, 0 and kUnknown.
+WorkspaceSize convolution_workspace(const Facts& facts, const ConvolutionProblem& problem);
+
+// The estimate alone, as if the problem itself were not recorded (so that the estimate can be measured).
+WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem& problem);
+
+}  // namespace torchmem::vgpu
