@@ -1,0 +1,166 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// The virtual GPU's state, as the thin vendor libraries see it. All of them are loaded beside the core
+// library (libtorchmem_vgpu.so), which is preloaded first, and find these functions in the global scope.
+//
+// Every function returns a status unless it says otherwise. Statuses are numbers that cudaError_t and
+// CUresult share, so that a library passes them on as they are. Addresses are device addresses: nothing is
+// mapped there. Sizes are bytes. No function throws; all may be called from any thread.
+namespace torchmem::vgpu {
+
+enum Status : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidHandle = 400,
+  kNotReady = 600,
+  kAlreadyMapped = 208,
+  kNotMapped = 211,
+  kNotSupported = 801,
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureUnmatched = 903,
+  kCaptureUnjoined = 904,
+  kIllegalState = 401,
+  kNotFound = 500,
+  kPeerAlreadyEnabled = 704,
+  kHostMemoryAlreadyRegistered = 712,
+  kHostMemoryNotRegistered = 713,
+};
+
+enum class MemoryKind : int { unregistered = 0, host = 1, device = 2 };
+
+struct PointerInfo {
+  MemoryKind kind = MemoryKind::unregistered;
+  int device = -2;        // cudaInvalidDeviceId
+  uint64_t base = 0;      // of the allocation or mapping
+  uint64_t bytes = 0;     // of the same
+  uint64_t identity = 0;  // a number that no other allocation of this process has
+};
+
+struct CaptureInfo {
+  int status = 0;  // 0 none, 1 active, 2 invalidated
+  unsigned long long id = 0;
+  void* graph = nullptr;
+};
+
+// What makes the driver or a library take device memory of its own, outside PyTorch's allocator.
+enum class Load : int {
+  kernel = 0,          // the first kernel of a context
+  assertion,           // the first kernel that checks indices on the device
+  dropout,             // the first dropout kernel
+  cublas_handle,       // every cublasCreate
+  cublas_kernel,       // a matrix product
+  cudnn_handle,        // every cudnnCreate
+  convolution_plan,    // a convolution's plan is sought
+  convolution_kernel,  // a convolution runs
+  recurrent,           // a recurrent network is set up
+  cufft_plan,
+  cusolver_handle,
+  kinds
+};
+
+}  // namespace torchmem::vgpu
+
+extern "C" {
+
+// --- devices
+// ----------------------------------------------------------------------------------------------------------------
+int tmv_device_count();               // 0 when no profile could be read or CUDA_VISIBLE_DEVICES hides all
+int tmv_current_device();             // of this thread
+int tmv_set_device(int device);       // makes the device's context, as the runtime does since CUDA 12
+bool tmv_context_active(int device);  // whether this process has a context there
+int tmv_activate(int device);         // makes the context
+int tmv_attribute(int device, int attribute, int* value);
+// A field of cudaDeviceProp by its name: up to `count` numbers. Returns how many the profile has, 0 for none.
+int tmv_property(int device, const char* name, long long* values, int count);
+const char* tmv_device_name(int device);
+int tmv_limit(int device, int limit, size_t* value);
+int tmv_set_limit(int device, int limit, size_t value);
+int tmv_version(const char* what);  // "driver", "runtime", "cublas", "cudnn", ...: the profile's number, 0
+                                    // when it has none
+void tmv_uuid(int device, unsigned char bytes[16]);
+void tmv_pci(int device, int* domain, int* bus, int* slot);
+
+// --- device memory
+// ----------------------------------------------------------------------------------------------------------
+int tmv_malloc(int device, size_t bytes, uint64_t* address);
+int tmv_free(uint64_t address);
+int tmv_mem_info(int device, size_t* free_bytes, size_t* total_bytes);
+// What the context, loaded kernels and libraries hold on the device beside what was asked for.
+size_t tmv_context_bytes(int device);
+void tmv_pointer(uint64_t address, torchmem::vgpu::PointerInfo* info);
+void tmv_loaded(torchmem::vgpu::Load what);
+// The same by the name that stands above.
+void tmv_module_loaded(const char* what);
+
+// --- the driver's virtual-memory API
+// ----------------------------------------------------------------------------------------
+int tmv_address_reserve(int device, size_t bytes, size_t alignment, uint64_t* address);
+int tmv_address_free(uint64_t address, size_t bytes);
+int tmv_physical_create(int device, size_t bytes, uint64_t* handle);
+int tmv_physical_release(uint64_t handle);
+int tmv_physical_info(uint64_t handle, int* device, size_t* bytes);
+int tmv_map(uint64_t address, size_t bytes, uint64_t handle);
+int tmv_unmap(uint64_t address, size_t bytes);
+int tmv_mapped_handle(uint64_t address, uint64_t* handle);
+
+// --- host memory
+// ------------------------------------------------------------------------------------------------------------
+int tmv_host_alloc(size_t bytes, void** pointer);
+int tmv_host_free(void* pointer);
+int tmv_host_register(void* pointer, size_t bytes);
+int tmv_host_unregister(void* pointer);
+
+// --- contents
+// ---------------------------------------------------------------------------------------------------------------
+// A copy between any two of host and device. The direction follows from the addresses. What the host wrote
+// and the device still holds comes back; everything else reads as zero and is counted.
+int tmv_copy(void* destination, const void* source, size_t bytes);
+int tmv_fill(uint64_t address, int byte, size_t bytes);
+
+// --- streams, events, graphs
+// ------------------------------------------------------------------------------------------------ Handles
+// are opaque and never null. Work is done the moment it is given.
+int tmv_stream_create(int device, int priority, unsigned flags, void** stream);
+int tmv_stream_destroy(void* stream);
+int tmv_stream_priority(void* stream, int* priority);
+int tmv_stream_sync(
+    void* stream);  // kCaptureUnsupported, and the capture is lost, while the stream is capturing
+int tmv_device_sync();
+int tmv_stream_device(void* stream, int* device);
+int tmv_event_create(unsigned flags, void** event);
+int tmv_event_destroy(void* event);
+int tmv_event_record(void* event, void* stream);
+int tmv_event_query(void* event);
+int tmv_event_elapsed(float* milliseconds, void* start, void* end);
+int tmv_stream_wait(void* stream, void* event);
+int tmv_capture_begin(void* stream, int mode);
+int tmv_capture_end(void* stream, void** graph);
+int tmv_capture_info(void* stream, torchmem::vgpu::CaptureInfo* info);
+int tmv_capture_mode_exchange(int mode);
+void tmv_launched(void* stream);  // a kernel was given to the stream: a node while it is capturing
+size_t tmv_graph_nodes(void* graph);
+int tmv_graph_destroy(void* graph);
+int tmv_graph_instantiate(void* graph, void** executable);
+int tmv_graph_exec_destroy(void* executable);
+bool tmv_graph_executable(void* executable);
+
+// --- kernels
+// ----------------------------------------------------------------------------------------------------------------
+void tmv_kernel_register(const void* host_function, const char* name);
+const char* tmv_kernel_name(const void* host_function);  // "" when unknown
+void tmv_kernel_first_launch(const void* host_function);
+// Blocks per multiprocessor: the profile's record for this kernel and block, else what the numbers of threads
+// and the shared memory allow.
+int tmv_occupancy(int device, const char* kernel, int block_threads, size_t dynamic_shared_bytes,
+                  int* blocks);
+// One of a kernel's attributes from the profile's records (keys: shared, registers, max_threads, local,
+// constant). Returns the value, or `otherwise`.
+long long tmv_kernel_attribute(const char* kernel, const char* attribute, long long otherwise);
+}

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "address_space.h"
+#include "contents.h"
+#include "core.h"
+#include "profile.h"
+
+namespace torchmem::vgpu {
+
+// Physical memory made by cuMemCreate: given back when it is released and mapped nowhere.
+struct Physical {
+  int device = 0;
+  size_t bytes = 0;
+  int mappings = 0;
+  bool released = false;
+};
+
+struct Mapping {
+  size_t bytes = 0;
+  uint64_t physical = 0;
+};
+
+// One virtual device.
+struct Device {
+  AddressSpace addresses;
+  bool active = false;  // a context exists
+  bool library_loaded = false;
+  uint64_t used_bytes = 0;       // by cudaMalloc and cuMemCreate, in whole granules
+  uint64_t context_bytes = 0;    // by the context and what was loaded
+  std::map<int, size_t> limits;  // as set by the program
+};
+
+// Everything that this process knows of its devices. One object, made at first use and never destroyed;
+// `mutex` guards all of it but the profile, which is constant.
+struct State {
+  const Profile* profile = nullptr;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Device>> devices;
+  Contents contents;
+  std::map<uint64_t, int> reservations;    // address -> device
+  std::map<uint64_t, Mapping> mappings;    // by address
+  std::map<uint64_t, Physical> physicals;  // by handle
+  uint64_t next_physical = 1;
+  std::unordered_map<uint64_t, uint64_t> identities;  // by base address
+  uint64_t next_identity = 1;
+  std::map<uint64_t, size_t> host;        // pinned or registered host memory, by address
+  std::map<uint64_t, size_t> registered;  // the part of it that the program registered
+};
+
+State& state();
+// The device with that number, null when there is none.
+Device* device_at(State& all, int device);
+// The device whose address space holds `address`, -1 when none does.
+int device_of(const State& all, uint64_t address);
+
+// Takes `bytes` (whole granules) off the device's free memory; false when there is not enough. The mutex is
+// held.
+bool take(State& all, Device& device, uint64_t bytes);
+
+// Called where PyTorch's allocator certainly exists: joins the agent, once.
+void join_agent();
+
+// An object made at first use that lives as long as the process: other libraries may still call while it
+// ends.
+template <class T>
+class Immortal {
+ public:
+  T& get() {
+    std::call_once(once_, [this] { object_ = new (storage_) T(); });
+    return *object_;
+  }
+
+ private:
+  std::once_flag once_;
+  T* object_ = nullptr;
+  alignas(T) unsigned char storage_[sizeof(T)]{};
+};
+
+}  // namespace torchmem::vgpu

@@ -1,0 +1,82 @@
+#include "fidelity.h"
+
+#include <cstring>
+
+#include "device.h"
+#include "export.h"
+#include "process.h"
+
+using namespace torchmem::vgpu;
+
+namespace {
+
+struct Findings {
+  std::mutex mutex;
+  tmv_observer observer{};
+  tmv_counts counts{};
+};
+Immortal<Findings> the_findings;
+
+enum WorkspaceSource { recorded = 0, estimated = 1, unknown = 2 };
+
+}  // namespace
+
+TMV_EXPORT void tmv_set_observer(const tmv_observer* observer) {
+  Findings& all = the_findings.get();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  all.observer = observer ? *observer : tmv_observer{};
+}
+
+TMV_EXPORT void tmv_get_counts(tmv_counts* counts) {
+  Findings& all = the_findings.get();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  *counts = all.counts;
+}
+
+TMV_EXPORT void tmv_count_unmodelled(const char* library, const char* function) {
+  Findings& all = the_findings.get();
+  tmv_observer observer;
+  {
+    std::lock_guard<std::mutex> lock(all.mutex);
+    ++all.counts.unmodelled_calls;
+    observer = all.observer;
+  }
+  process_counts_changed();
+  if (observer.unmodelled) observer.unmodelled(observer.user, library, function);
+}
+
+TMV_EXPORT void tmv_count_workspace(const char* library, const char* operation, const char* problem,
+                                    size_t bytes, int how) {
+  Findings& all = the_findings.get();
+  tmv_observer observer;
+  {
+    std::lock_guard<std::mutex> lock(all.mutex);
+    ++(how == recorded    ? all.counts.recorded_workspaces
+       : how == estimated ? all.counts.estimated_workspaces
+                          : all.counts.unknown_workspaces);
+    observer = all.observer;
+  }
+  if (how != recorded) process_counts_changed();
+  if (observer.workspace) observer.workspace(observer.user, library, operation, problem, bytes, how);
+}
+
+TMV_EXPORT void tmv_count_value(uint64_t address, size_t bytes) {
+  Findings& all = the_findings.get();
+  tmv_observer observer;
+  {
+    std::lock_guard<std::mutex> lock(all.mutex);
+    ++all.counts.assumed_values;
+    all.counts.assumed_bytes += bytes;
+    observer = all.observer;
+  }
+  process_counts_changed();
+  if (observer.value_assumed) observer.value_assumed(observer.user, address, bytes);
+}
+
+TMV_EXPORT int tmv_profile_json(char* buffer, size_t size) {
+  const Profile* profile = process_profile();
+  if (!profile) return 0;
+  size_t needed = profile->text.size() + 1;
+  if (buffer && size >= needed) std::memcpy(buffer, profile->text.c_str(), needed);
+  return static_cast<int>(needed);
+}

@@ -1,0 +1,195 @@
+// Device memory: cudaMalloc's and the driver's virtual-memory API. Nothing is held, everything is counted.
+#include <cstdlib>
+
+#include "device.h"
+#include "export.h"
+#include "process.h"
+
+using namespace torchmem::vgpu;
+
+namespace {
+
+uint64_t whole_granules(const State& all, uint64_t bytes) {
+  uint64_t granule = all.profile->granularity_bytes;
+  return (bytes + granule - 1) / granule * granule;
+}
+
+void give_back(Device& device, uint64_t bytes) {
+  device.used_bytes -= bytes < device.used_bytes ? bytes : device.used_bytes;
+}
+
+void drop_physical(State& all, std::map<uint64_t, Physical>::iterator physical) {
+  if (!physical->second.released || physical->second.mappings > 0) return;
+  give_back(*device_at(all, physical->second.device), physical->second.bytes);
+  all.physicals.erase(physical);
+}
+
+std::map<uint64_t, Mapping>::iterator mapping_of(State& all, uint64_t address) {
+  auto it = all.mappings.upper_bound(address);
+  if (it == all.mappings.begin()) return all.mappings.end();
+  --it;
+  return address < it->first + it->second.bytes ? it : all.mappings.end();
+}
+
+}  // namespace
+
+TMV_EXPORT int tmv_malloc(int device, size_t bytes, uint64_t* address) {
+  State& all = state();
+  if (int status = tmv_activate(device); status != kSuccess) return status;
+  join_agent();
+  if (!address) return kInvalidValue;
+  std::lock_guard<std::mutex> lock(all.mutex);
+  Device& found = *device_at(all, device);
+  *address = 0;
+  if (bytes == 0) return kSuccess;
+  if (bytes > all.profile->total_bytes) return kOutOfMemory;
+  uint64_t taken = whole_granules(all, bytes);
+  if (!take(all, found, taken)) return kOutOfMemory;
+  *address = found.addresses.allocate(bytes);
+  if (*address == 0) {
+    give_back(found, taken);
+    return kOutOfMemory;
+  }
+  all.identities[*address] = all.next_identity++;
+  return kSuccess;
+}
+
+TMV_EXPORT int tmv_free(uint64_t address) {
+  if (address == 0) return kSuccess;
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  Device* found = device_at(all, device_of(all, address));
+  if (!found || all.reservations.count(address)) return kInvalidValue;
+  uint64_t bytes = found->addresses.size_of(address);
+  if (bytes == 0 || !found->addresses.free(address)) return kInvalidValue;
+  give_back(*found, whole_granules(all, bytes));
+  all.contents.forget(address, bytes);
+  all.identities.erase(address);
+  return kSuccess;
+}
+
+TMV_EXPORT void tmv_pointer(uint64_t address, PointerInfo* info) {
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  *info = PointerInfo();
+  int device = device_of(all, address);
+  if (Device* found = device_at(all, device)) {
+    auto mapping = mapping_of(all, address);
+    std::optional<AddressSpace::Range> range;
+    if (mapping != all.mappings.end())
+      range = AddressSpace::Range{mapping->first, mapping->second.bytes};
+    else
+      range = found->addresses.find(address);
+    if (!range) return;
+    info->kind = MemoryKind::device;
+    info->device = device;
+    info->base = range->address;
+    info->bytes = range->bytes;
+    auto identity = all.identities.find(range->address);
+    info->identity = identity == all.identities.end() ? 0 : identity->second;
+    return;
+  }
+  auto host = all.host.upper_bound(address);
+  if (host == all.host.begin()) return;
+  --host;
+  if (address >= host->first + host->second) return;
+  info->kind = MemoryKind::host;
+  info->device = tmv_current_device();
+  info->base = host->first;
+  info->bytes = host->second;
+}
+
+TMV_EXPORT int tmv_address_reserve(int device, size_t bytes, size_t alignment, uint64_t* address) {
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  Device* found = device_at(all, device);
+  if (!found || !address || bytes == 0) return kInvalidValue;
+  *address = found->addresses.reserve(bytes, alignment);
+  if (*address == 0) return kOutOfMemory;
+  all.reservations[*address] = device;
+  return kSuccess;
+}
+
+TMV_EXPORT int tmv_address_free(uint64_t address, size_t) {
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  auto reservation = all.reservations.find(address);
+  if (reservation == all.reservations.end()) return kInvalidValue;
+  device_at(all, reservation->second)->addresses.release(address);
+  all.reservations.erase(reservation);
+  return kSuccess;
+}
+
+TMV_EXPORT int tmv_physical_create(int device, size_t bytes, uint64_t* handle) {
+  if (int status = tmv_activate(device); status != kSuccess) return status;
+  join_agent();
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  if (!handle || bytes == 0 || bytes % all.profile->granularity_bytes) return kInvalidValue;
+  if (!take(all, *device_at(all, device), bytes)) return kOutOfMemory;
+  *handle = all.next_physical++;
+  Physical physical;
+  physical.device = device;
+  physical.bytes = bytes;
+  all.physicals[*handle] = physical;
+  return kSuccess;
+}
+
+TMV_EXPORT int tmv_physical_release(uint64_t handle) {
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  auto physical = all.physicals.find(handle);
+  if (physical == all.physicals.end() || physical->second.released) return kInvalidValue;
+  physical->second.released = true;
+  drop_physical(all, physical);
+  return kSuccess;
+}
+
+TMV_EXPORT int tmv_physical_info(uint64_t handle, int* device, size_t* bytes) {
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  auto physical = all.physicals.find(handle);
+  if (physical == all.physicals.end()) return kInvalidValue;
+  if (device) *device = physical->second.device;
+  if (bytes) *bytes = physical->second.bytes;
+  return kSuccess;
+}
+
+TMV_EXPORT int tmv_map(uint64_t address, size_t bytes, uint64_t handle) {
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  auto physical = all.physicals.find(handle);
+  if (physical == all.physicals.end() || bytes != physical->second.bytes) return kInvalidValue;
+  if (mapping_of(all, address) != all.mappings.end()) return kAlreadyMapped;
+  ++physical->second.mappings;
+  all.mappings[address] = Mapping{bytes, handle};
+  all.identities[address] = all.next_identity++;
+  return kSuccess;
+}
+
+TMV_EXPORT int tmv_unmap(uint64_t address, size_t bytes) {
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  uint64_t end = address + bytes;
+  auto it = all.mappings.lower_bound(address);
+  if (it == all.mappings.end() || it->first != address) return kNotMapped;
+  while (it != all.mappings.end() && it->first < end) {
+    auto physical = all.physicals.find(it->second.physical);
+    all.contents.forget(it->first, it->second.bytes);
+    all.identities.erase(it->first);
+    it = all.mappings.erase(it);
+    if (physical == all.physicals.end()) continue;
+    --physical->second.mappings;
+    drop_physical(all, physical);
+  }
+  return kSuccess;
+}
+
+TMV_EXPORT int tmv_mapped_handle(uint64_t address, uint64_t* handle) {
+  State& all = state();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  auto mapping = mapping_of(all, address);
+  if (mapping == all.mappings.end()) return kInvalidValue;
+  *handle = mapping->second.physical;
+  return kSuccess;
+}
