@@ -1,0 +1,192 @@
+#include "capture/call_site.h"
+
+#include <ATen/record_function.h>
+#include <torch/csrc/jit/runtime/interpreter.h>
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/module_path.h"
+#include "capture/virtual_device.h"
+#include "capture/written_ranges.h"
+
+namespace torchmem::capture {
+namespace {
+
+struct Operator {
+  std::string name;
+  struct Overload {
+    const char* name;
+    std::vector<std::uint32_t> written;
+  };
+  std::deque<Overload> overloads;  // a deque: entries stay where they are while others are added
+};
+
+/// What the TorchScript interpreter knew of a place: source frames, innermost first, and the module path.
+struct Place {
+  Stack source;
+  std::string module;
+};
+
+struct ThreadState {
+  std::vector<Operator*> open;
+  const Place* place = nullptr;  // of the outermost open operator; valid while place_known
+  bool place_known = false;
+};
+
+/// Everything interned; never destroyed, because the autograd threads outlive static destructors.
+struct Interned {
+  std::mutex mutex;
+  std::unordered_map<std::string, std::unique_ptr<Operator>> operators;
+  std::unordered_map<std::string, std::unique_ptr<Place>> places;
+  std::unordered_map<std::string, StackId> stacks;
+  std::vector<std::shared_ptr<torch::jit::Source>> sources;  // keeps the addresses in the keys of `places` unique
+};
+
+Interned& interned() {
+  static auto* instance = new Interned;
+  return *instance;
+}
+
+ThreadState& thread_state() {
+  thread_local ThreadState state;
+  return state;
+}
+
+std::atomic<void (*)()> operator_end{nullptr};
+bool track_writes = false;
+
+template <class T>
+void append_bytes(std::string& key, T value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  key.append(bytes, sizeof value);
+}
+
+Frame source_frame(const torch::jit::StackEntry& entry) {
+  const auto original = entry.range.findSourceRangeThatGenerated();
+  const auto where = original ? original->file_line_col() : entry.range.file_line_col();
+  if (!where) return {"", 0, entry.filename};
+  return {std::get<0>(*where), std::get<1>(*where), entry.filename};
+}
+
+const Place* find_place() {
+  const auto entries = torch::jit::currentCallstack();
+  if (entries.empty()) return nullptr;
+  const auto modules = torch::jit::currentModuleHierarchy();
+  std::string key;
+  for (const auto& entry : entries) {
+    append_bytes(key, entry.range.source().get());
+    append_bytes(key, entry.range.start());
+  }
+  for (const auto& module : modules) key += module;
+
+  const std::lock_guard lock(interned().mutex);
+  auto& slot = interned().places[key];
+  if (!slot) {
+    slot = std::make_unique<Place>();
+    for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
+      slot->source.push_back(source_frame(*it));
+      interned().sources.push_back(it->range.source());
+    }
+    slot->module = module_path(modules);
+  }
+  return slot.get();
+}
+
+const Place* current_place(ThreadState& state) {
+  if (state.open.empty()) return find_place();
+  if (!state.place_known) {
+    state.place = find_place();
+    state.place_known = true;
+  }
+  return state.place;
+}
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
+  Operator* op = nullptr;
+  const std::vector<std::uint32_t>* written = nullptr;
+  {
+    const std::lock_guard lock(interned().mutex);
+    auto& slot = interned().operators[fn.name()];
+    if (!slot) {
+      slot = std::make_unique<Operator>();
+      slot->name = fn.name();
+    }
+    op = slot.get();
+    if (track_writes && fn.scope() == at::RecordScope::FUNCTION) {
+      const char* overload_name = fn.overload_name();
+      for (const auto& overload : op->overloads) {
+        if (overload.name == overload_name) written = &overload.written;
+      }
+      if (written == nullptr) {
+        op->overloads.push_back({overload_name, written_arguments(fn)});
+        written = &op->overloads.back().written;
+      }
+    }
+  }
+  auto& state = thread_state();
+  if (state.open.empty()) state.place_known = false;
+  state.open.push_back(op);
+  if (written != nullptr && !written->empty()) report_written(fn, *written, virtual_device().written);
+  return nullptr;
+}
+
+void end(const at::RecordFunction&, at::ObserverContext*) {
+  auto& state = thread_state();
+  if (!state.open.empty()) state.open.pop_back();
+  if (auto* callback = operator_end.load(std::memory_order_relaxed)) callback();
+}
+
+}  // namespace
+
+void install_operator_tracking(bool writes) {
+  track_writes = writes && virtual_device().written != nullptr;
+  at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
+                            .needsInputs(track_writes)
+                            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+void set_operator_end_callback(void (*callback)()) { operator_end = callback; }
+
+StackId current_stack(StreamWriter& writer) {
+  auto& state = thread_state();
+  const Place* place = current_place(state);
+  if (state.open.empty() && place == nullptr) return kNoStack;
+  std::string key;
+  key.reserve((state.open.size() + 1) * sizeof(void*));
+  for (const Operator* op : state.open) append_bytes(key, op);
+  append_bytes(key, place);
+
+  const std::lock_guard lock(interned().mutex);
+  const auto [slot, inserted] = interned().stacks.try_emplace(key, kNoStack);
+  if (inserted) {
+    Stack frames;
+    for (auto it = state.open.rbegin(); it != state.open.rend(); ++it) frames.push_back({kOperatorFile, 0, (*it)->name});
+    if (place != nullptr) {
+      if (!place->module.empty()) frames.push_back({kModuleFile, 0, place->module});
+      frames.insert(frames.end(), place->source.begin(), place->source.end());
+    }
+    slot->second = writer.stack(frames);
+  }
+  return slot->second;
+}
+
+CallSite current_call_site() {
+  auto& state = thread_state();
+  CallSite site;
+  if (!state.open.empty()) site.op = state.open.back()->name;
+  if (const Place* place = current_place(state)) {
+    site.module = place->module;
+    if (!place->source.empty() && !place->source.front().filename.empty()) {
+      site.line = place->source.front().filename + ":" + std::to_string(place->source.front().line);
+    }
+  }
+  return site;
+}
+
+}  // namespace torchmem::capture

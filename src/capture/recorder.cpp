@@ -1,0 +1,245 @@
+#include "capture/recorder.h"
+
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <mutex>
+#include <string_view>
+
+#include "capture/call_site.h"
+#include "capture/findings.h"
+#include "capture/snapshot_json.h"
+#include "capture/statistics.h"
+#include "capture/virtual_device.h"
+
+namespace torchmem::capture {
+namespace {
+
+using c10::CachingAllocator::StatType;
+using c10::CachingDeviceAllocator::DeviceStats;
+using c10::CachingDeviceAllocator::TraceEntry;
+namespace allocator = c10::cuda::CUDACachingAllocator;
+
+constexpr std::size_t kMaxDevices = 64;
+constexpr std::size_t kAll = static_cast<std::size_t>(StatType::AGGREGATE);
+
+/// The allocator traces an allocation before it adds the block to its statistics, so the block's size is the growth of the total ever
+/// allocated, read at the next event, operator end or phase end of that device. Locks are taken in the order allocator, then
+/// `mutex`; who has read the statistics without holding the allocator's lock over both checks `sequence`.
+struct DeviceState {
+  std::mutex mutex;
+  std::atomic<bool> pending{false};
+  std::atomic<std::uint64_t> sequence{0};
+  std::uint64_t pending_event = 0;
+  std::int64_t total_allocated = 0;
+};
+
+struct State {
+  StreamWriter* writer = nullptr;
+  Peaks own_peaks;
+  Peaks* peaks = &own_peaks;
+  std::array<DeviceState, kMaxDevices> devices;
+  std::atomic<std::size_t> devices_used{0};
+  std::atomic<std::uint64_t> oom_request{0};  // of the last OOM event; its observers are called right after
+  std::mutex oom_mutex;
+  std::optional<OutOfMemory> oom;
+};
+
+State& state() {
+  static auto* instance = new State;  // trackers cannot be detached
+  return *instance;
+}
+
+std::int64_t clock_us(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1'000'000LL + now.tv_nsec / 1000;
+}
+
+std::string_view word(TraceEntry::Action action) {
+  switch (action) {
+    case TraceEntry::ALLOC:
+      return "alloc";
+    case TraceEntry::FREE_REQUESTED:
+      return "free_requested";
+    case TraceEntry::FREE_COMPLETED:
+      return "free_completed";
+    case TraceEntry::SEGMENT_ALLOC:
+      return "segment_alloc";
+    case TraceEntry::SEGMENT_FREE:
+      return "segment_free";
+    case TraceEntry::SEGMENT_MAP:
+      return "segment_map";
+    case TraceEntry::SEGMENT_UNMAP:
+      return "segment_unmap";
+    case TraceEntry::SNAPSHOT:
+      return "snapshot";
+    case TraceEntry::OOM:
+      return "oom";
+  }
+  return "unknown";
+}
+
+/// Frees are many and their place is seldom asked for.
+bool wants_stack(TraceEntry::Action action) {
+  return action == TraceEntry::ALLOC || action == TraceEntry::SEGMENT_ALLOC || action == TraceEntry::SEGMENT_MAP ||
+         action == TraceEntry::OOM;
+}
+
+void raise_to(std::atomic<std::int64_t>& peak, std::int64_t value) {
+  std::int64_t seen = peak.load(std::memory_order_relaxed);
+  while (value > seen && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+/// With the device's mutex held.
+void settle(DeviceState& device, const DeviceStats& stats) {
+  const auto& allocated = stats.allocated_bytes[kAll];
+  const auto& reserved = stats.reserved_bytes[kAll];
+  if (device.pending) {
+    const std::int64_t bytes = allocated.allocated - device.total_allocated;
+    if (bytes > 0 && state().writer != nullptr) {
+      state().writer->block(device.pending_event, static_cast<std::uint64_t>(bytes));
+    }
+    device.pending = false;
+  }
+  device.total_allocated = allocated.allocated;
+  Peaks& peaks = *state().peaks;
+  peaks.allocated.store(allocated.current, std::memory_order_relaxed);
+  peaks.reserved.store(reserved.current, std::memory_order_relaxed);
+  raise_to(peaks.allocated_peak, allocated.peak);
+  raise_to(peaks.reserved_peak, reserved.peak);
+}
+
+void settle_if_pending(std::size_t index) {
+  auto& device = state().devices[index];
+  if (!device.pending.load(std::memory_order_relaxed)) return;
+  const auto sequence = device.sequence.load();
+  const DeviceStats stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index));
+  const std::lock_guard lock(device.mutex);
+  if (device.sequence == sequence) settle(device, stats);
+}
+
+void settle_all() {
+  const std::size_t used = state().devices_used.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < used; ++i) settle_if_pending(i);
+}
+
+/// Called with the allocator's lock held: no allocation on the device, no lock that is ever held around an allocator call.
+void on_event(const TraceEntry& entry) {
+  const auto index = static_cast<std::size_t>(entry.device_);
+  if (index >= kMaxDevices) return;
+  auto& device = state().devices[index];
+  const DeviceStats stats = allocator::getDeviceStats(entry.device_);
+  const std::lock_guard lock(device.mutex);
+  settle(device, stats);
+  ++device.sequence;
+  if (index >= state().devices_used) state().devices_used = index + 1;
+
+  if (entry.action_ == TraceEntry::ALLOC) {
+    device.pending = true;
+    if (auto* written = virtual_device().written) written(entry.addr_, entry.size_);
+  }
+  if (entry.action_ == TraceEntry::OOM) state().oom_request = entry.size_;
+  StreamWriter* writer = state().writer;
+  if (writer == nullptr) return;
+  AllocatorEvent event;
+  event.action = word(entry.action_);
+  event.device = entry.device_;
+  event.address = entry.addr_;
+  event.size = entry.size_;
+  event.stream = reinterpret_cast<std::uint64_t>(entry.stream_);
+  event.time_us = static_cast<std::uint64_t>(clock_us(CLOCK_REALTIME));
+  event.stack = wants_stack(entry.action_) ? current_stack(*writer) : kNoStack;
+  const auto event_index = writer->event(event);
+  if (entry.action_ == TraceEntry::ALLOC) device.pending_event = event_index;
+}
+
+std::uint64_t largest_free_block(int device) {
+  std::uint64_t largest = 0;
+  for (const auto& segment : allocator::snapshot({0, 0}, false).segments) {
+    if (segment.device != device) continue;
+    for (const auto& block : segment.blocks) {
+      if (!block.allocated && !block.active) largest = std::max<std::uint64_t>(largest, block.size);
+    }
+  }
+  return largest;
+}
+
+/// Called without the allocator's lock.
+void on_out_of_memory(std::int64_t device, std::size_t segment, std::size_t limit, std::size_t device_free) {
+  const DeviceStats stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
+  OutOfMemory oom;
+  oom.device = static_cast<int>(device);
+  oom.requested_bytes = state().oom_request;
+  oom.segment_bytes = segment;
+  oom.limit_bytes = limit;
+  oom.device_free_bytes = device_free;
+  oom.allocated_bytes = static_cast<std::uint64_t>(stats.allocated_bytes[kAll].current);
+  oom.reserved_bytes = static_cast<std::uint64_t>(stats.reserved_bytes[kAll].current);
+  oom.largest_free_block_bytes = largest_free_block(oom.device);
+  const std::lock_guard lock(state().oom_mutex);
+  state().oom = oom;
+}
+
+}  // namespace
+
+Recorder& Recorder::start(const Options& options) {
+  static auto* recorder = new Recorder(options);
+  return *recorder;
+}
+
+Recorder::Recorder(const Options& options) : device_(options.device) {
+  state().writer = options.writer;
+  if (options.peaks != nullptr) state().peaks = options.peaks;
+  if (options.writer != nullptr) observe_virtual_device(*options.writer);
+  install_operator_tracking(virtual_device().present());
+  set_operator_end_callback(settle_all);
+  allocator::get()->attachAllocatorTraceTracker(on_event);
+  allocator::get()->attachOutOfMemoryObserver(on_out_of_memory);
+}
+
+void Recorder::begin_phase(std::string name, std::optional<int> iteration, std::optional<int> micro) {
+  phase_ = std::move(name);
+  iteration_ = iteration;
+  micro_ = micro;
+  allocator::resetPeakStats(static_cast<c10::DeviceIndex>(device_));
+  phase_start_us_ = clock_us(CLOCK_MONOTONIC);
+}
+
+void Recorder::end_phase() {
+  settle_all();
+  write_repeats();
+  if (state().writer == nullptr) return;
+  c10::cuda::device_synchronize();
+  const auto device = static_cast<c10::DeviceIndex>(device_);
+  const double milliseconds = static_cast<double>(clock_us(CLOCK_MONOTONIC) - phase_start_us_) / 1000.0;
+  const DeviceStats stats = allocator::getDeviceStats(device);
+  const auto [free, total] = allocator::get()->getMemoryInfo(device);
+  nlohmann::json record = summary_json(stats);
+  record["phase"] = phase_;
+  if (iteration_) record["iteration"] = *iteration_;
+  if (micro_) record["micro"] = *micro_;
+  record["duration_ms"] = milliseconds;
+  record["device_bytes"] = total - free;
+  record["statistics"] = statistics_json(stats);
+  state().writer->phase(std::move(record));
+}
+
+void Recorder::finish() {
+  settle_all();
+  write_repeats();
+  if (state().writer != nullptr) state().writer->final_snapshot(snapshot_json(allocator::snapshot({0, 0}, false)));
+}
+
+std::optional<OutOfMemory> Recorder::last_out_of_memory() const {
+  const std::lock_guard lock(state().oom_mutex);
+  return state().oom;
+}
+
+const Peaks& Recorder::peaks() const { return *state().peaks; }
+
+}  // namespace torchmem::capture

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "capture/stream_writer.h"
+
+namespace torchmem::capture {
+
+/// Largest statistics seen so far, over all devices' own: bytes, kept current at every allocator event and operator end. Lock-free, so
+/// it may live in memory that another process reads after this one has died.
+struct Peaks {
+  std::atomic<std::int64_t> allocated{0};
+  std::atomic<std::int64_t> allocated_peak{0};
+  std::atomic<std::int64_t> reserved{0};
+  std::atomic<std::int64_t> reserved_peak{0};
+};
+
+/// What the allocator said at its last out-of-memory, in bytes.
+struct OutOfMemory {
+  int device = 0;
+  std::uint64_t requested_bytes = 0;  // what the operator wanted, rounded as the allocator does
+  std::uint64_t segment_bytes = 0;    // the segment it would have asked the device for
+  std::uint64_t limit_bytes = 0;      // the allocator's limit, or the device's total
+  std::uint64_t device_free_bytes = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t reserved_bytes = 0;
+  std::uint64_t largest_free_block_bytes = 0;
+};
+
+/// Records what the CUDA caching allocator does, for the rest of the process (trackers cannot be detached): every event with its
+/// stack, each block's real size, phases with their statistics, what the virtual GPU assumed.
+///
+/// CUDA must be initialised before `start`. The writer must outlive the process's use of CUDA.
+class Recorder {
+ public:
+  struct Options {
+    StreamWriter* writer = nullptr;  // null: only the peaks are kept
+    Peaks* peaks = nullptr;          // null: the recorder's own
+    int device = 0;                  // the device whose statistics the phases report
+  };
+
+  /// Once a process; later calls return the same recorder.
+  static Recorder& start(const Options& options);
+
+  /// Resets the allocator's peaks, so that the phase's are its own.
+  void begin_phase(std::string name, std::optional<int> iteration = {}, std::optional<int> micro = {});
+  /// Writes the phase's record and everything before it.
+  void end_phase();
+  /// Writes the final snapshot.
+  void finish();
+
+  const std::string& phase() const { return phase_; }
+  std::optional<int> iteration() const { return iteration_; }
+  std::optional<OutOfMemory> last_out_of_memory() const;
+  const Peaks& peaks() const;
+
+ private:
+  explicit Recorder(const Options& options);
+
+  int device_;
+  std::string phase_;
+  std::optional<int> iteration_;
+  std::optional<int> micro_;
+  std::int64_t phase_start_us_ = 0;
+};
+
+}  // namespace torchmem::capture

@@ -1,0 +1,49 @@
+#include "capture/written_ranges.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/function_schema.h>
+
+namespace torchmem::capture {
+namespace {
+
+using Written = void (*)(std::uint64_t, std::size_t);
+
+void report_tensor(const at::Tensor& tensor, Written written) {
+  if (!tensor.defined() || !tensor.is_cuda() || !tensor.has_storage() || tensor.layout() != at::kStrided) return;
+  const void* base = tensor.storage().unsafeGetStorageImpl()->data_ptr().get();
+  if (base == nullptr || tensor.numel() == 0) return;
+  std::uint64_t elements = 1;
+  for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+    elements += static_cast<std::uint64_t>((tensor.size(i) - 1) * tensor.stride(i));
+  }
+  const auto offset = static_cast<std::uint64_t>(tensor.storage_offset()) * tensor.itemsize();
+  written(reinterpret_cast<std::uint64_t>(base) + offset, elements * tensor.itemsize());
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> written_arguments(const at::RecordFunction& fn) {
+  std::vector<std::uint32_t> positions;
+  const auto schema = fn.operator_schema();
+  if (!schema) return positions;
+  const auto& arguments = schema->arguments();
+  for (std::uint32_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].alias_info() != nullptr && arguments[i].alias_info()->isWrite()) positions.push_back(i);
+  }
+  return positions;
+}
+
+void report_written(const at::RecordFunction& fn, const std::vector<std::uint32_t>& arguments, Written written) {
+  const auto inputs = fn.inputs();
+  for (const auto position : arguments) {
+    if (position >= inputs.size()) continue;
+    const auto& value = inputs[position];
+    if (value.isTensor()) {
+      report_tensor(value.toTensor(), written);
+    } else if (value.isTensorList()) {
+      for (const at::Tensor& tensor : value.toTensorList()) report_tensor(tensor, written);
+    }
+  }
+}
+
+}  // namespace torchmem::capture

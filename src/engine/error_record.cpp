@@ -1,0 +1,100 @@
+#include "engine/error_record.h"
+
+#include <c10/util/Exception.h>
+
+#include <new>
+
+#include "engine/torch_message.h"
+
+namespace torchmem::engine {
+namespace {
+
+using nlohmann::json;
+
+bool speaks_of_memory(const std::string& what) { return what.find("out of memory") != std::string::npos; }
+
+/// PyTorch's own sentence, from the interpreter's wrapping or not.
+std::string out_of_memory_sentence(const std::string& what) {
+  const auto begin = what.find("CUDA out of memory.");
+  if (begin == std::string::npos) return parse_torch_message(what).text;
+  return what.substr(begin, what.find('\n', begin) - begin);
+}
+
+ErrorRecord out_of_memory(const std::string& what, const capture::OutOfMemory& oom) {
+  const TorchMessage message = parse_torch_message(what);
+  json record = {{"message", out_of_memory_sentence(what)},
+                 {"device", oom.device},
+                 {"requested_bytes", oom.requested_bytes},
+                 {"segment_bytes", oom.segment_bytes},
+                 {"limit_bytes", oom.limit_bytes},
+                 {"device_free_bytes", oom.device_free_bytes},
+                 {"allocated_bytes", oom.allocated_bytes},
+                 {"reserved_bytes", oom.reserved_bytes},
+                 {"largest_free_block_bytes", oom.largest_free_block_bytes}};
+  if (!message.file.empty()) record["detail"] = {{"place", message.place()}};
+  return {FailureKind::kOutOfMemory, std::move(record)};
+}
+
+/// With a hint where the cause is known: a device written into a trace, a quantized model.
+ErrorRecord model_failed(const std::string& what, const Request& request, const json& constant_devices) {
+  const TorchMessage message = parse_torch_message(what);
+  std::string text = message.text;
+  json detail = json::object();
+  if (!message.place().empty()) {
+    detail["place"] = message.place();
+    text += "\nat " + message.place();
+  }
+  if (message.text.find("same device") != std::string::npos || message.text.find("two devices") != std::string::npos) {
+    for (const auto& constant : constant_devices) {
+      if (constant["device"] != "cpu") continue;
+      text += "\nThe device cpu is written into the model as a constant at " + constant["line"].get<std::string>() +
+              ", as a trace on the CPU does. Trace it on the GPU, or use torch.jit.script.";
+      detail["constant_device"] = constant;
+      break;
+    }
+  }
+  if (message.text.find("Quantized") != std::string::npos || message.text.find("quantized::") != std::string::npos) {
+    text += "\nThe model is quantized, and PyTorch's quantized operators run on the CPU only. Give the model as it was before quantization.";
+  }
+  if (request.debug) detail["what"] = what;
+  return {FailureKind::kModelFailed, {{"message", std::move(text)}, {"detail", std::move(detail)}}};
+}
+
+ErrorRecord from_text(const std::string& what, const Request& request, const RunState& state) {
+  if (state.recorder != nullptr && speaks_of_memory(what)) {
+    if (const auto oom = state.recorder->last_out_of_memory()) return out_of_memory(what, *oom);
+  }
+  return model_failed(what, request, state.constant_devices);
+}
+
+ErrorRecord describe(const std::exception_ptr& error, const Request& request, const RunState& state) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Failure& failure) {
+    json record = {{"message", failure.what()}};
+    if (!failure.detail().empty()) record["detail"] = failure.detail();
+    return {failure.kind(), std::move(record)};
+  } catch (const c10::Error& problem) {
+    return from_text(request.debug ? problem.what() : problem.what_without_backtrace(), request, state);
+  } catch (const std::bad_alloc&) {
+    return {FailureKind::kUnavailable, {{"message", "The host's memory ran out (not the device's)."}}};
+  } catch (const std::exception& problem) {
+    return from_text(problem.what(), request, state);
+  } catch (...) {
+    return {FailureKind::kInternal, {{"message", "The model or a library threw something that is no C++ exception."}}};
+  }
+}
+
+}  // namespace
+
+ErrorRecord error_record(const std::exception_ptr& error, const Request& request, const RunState& state) {
+  ErrorRecord record = describe(error, request, state);
+  record.json["kind"] = word(record.kind);
+  if (state.recorder != nullptr && !state.recorder->phase().empty()) {
+    record.json["phase"] = state.recorder->phase();
+    if (state.recorder->iteration()) record.json["iteration"] = *state.recorder->iteration();
+  }
+  return record;
+}
+
+}  // namespace torchmem::engine

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <vector>
+
+#include "engine/model.h"
+#include "engine/request.h"
+
+namespace torchmem::engine {
+
+/// Builds the arguments of one call on the device, in the order of the model's schema, from the request's positional and named values;
+/// what neither names takes the schema's default. Floats are drawn by randn, integers below a bound by randint; a file is what
+/// torch.save wrote of a tensor. With channels_last, every input of four dimensions is converted after it is made.
+///
+/// Throws Failure (bad_input) naming the argument, what was given and what was expected, with the signature: too many or too few
+/// arguments, an unknown name, one given twice, a value of another type, a dictionary of another key type.
+class InputBuilder {
+ public:
+  InputBuilder(const Request& request, const Model& model, c10::Device device);
+  std::vector<c10::IValue> build() const;
+
+ private:
+  struct Slot {
+    c10::Argument argument;
+    const nlohmann::json* value;  // null: the default
+  };
+  const Request& request_;
+  std::string signature_;
+  c10::Device device_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace torchmem::engine

@@ -1,0 +1,114 @@
+// torchmem-engine REQUEST.json: runs one model in this process and writes the event stream that the request names. Started by
+// torchmem, never by hand. Exit code: 0 finished, 1 out of memory, 2 could not (the stream's X record says why), 3 unavailable.
+
+#include <c10/util/Exception.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iostream>
+
+#include "capture/stream_writer.h"
+#include "engine/error_record.h"
+#include "engine/inspect.h"
+#include "engine/profile.h"
+
+namespace {
+
+using namespace torchmem;
+using engine::Failure;
+using engine::FailureKind;
+
+capture::StreamWriter* the_writer = nullptr;
+const engine::Request* the_request = nullptr;
+engine::RunState* the_state = nullptr;
+
+engine::Request read_request(const char* path) {
+  std::ifstream in(path);
+  const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!in || json.is_discarded()) {
+    throw Failure(FailureKind::kBadUsage, std::string("Cannot read the engine's request ") + path + " as JSON.");
+  }
+  return engine::parse_request(json);
+}
+
+/// PyTorch's warnings, one line each: they must neither reach stdout nor show C++ places.
+class WarningsToStderr : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override {
+    const std::string& text = warning.msg();
+    std::cerr << "warning: PyTorch: " << text.substr(0, text.find('\n')) << '\n';
+  }
+};
+
+/// Writes what happened until now, so that the run file can be made of it. The stream is all that is touched.
+extern "C" void on_signal(int number) {
+  if (the_writer != nullptr) the_writer->flush_from_signal();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+int fail(const std::exception_ptr& error) {
+  const auto record = engine::error_record(error, *the_request, *the_state);
+  the_writer->error(record.json);
+  return engine::exit_code(record.kind);
+}
+
+/// An exception that left a thread or a destructor: the run is over, but its record is written.
+[[noreturn]] void on_terminate() {
+  int code = engine::exit_code(FailureKind::kInternal);
+  const auto error = std::current_exception();
+  if (the_writer != nullptr && error) code = fail(error);
+  std::_Exit(code);
+}
+
+int run(const engine::Request& request) {
+  const auto writer = capture::StreamWriter::open(request.stream);
+  engine::RunState state;
+  the_writer = writer.get();
+  the_request = &request;
+  the_state = &state;
+  std::set_terminate(on_terminate);
+  for (const int number : {SIGINT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(number, on_signal);
+  static WarningsToStderr warnings;
+  c10::WarningUtils::set_warning_handler(&warnings);
+
+  int code = 0;
+  try {
+    if (request.command == "inspect") {
+      engine::run_inspect(request, *writer);
+    } else if (request.command == "profile") {
+      engine::run_profile(request, *writer, state);
+    } else {
+      throw Failure(FailureKind::kBadUsage, "The engine has no command \"" + request.command + "\".");
+    }
+  } catch (...) {
+    code = fail(std::current_exception());
+  }
+  writer->flush();
+  if (writer->error_number() != 0) {
+    std::cerr << "error: cannot write the event stream " << request.stream << ": " << std::strerror(writer->error_number()) << '\n';
+    code = engine::exit_code(FailureKind::kInternal);
+  }
+  std::fflush(nullptr);
+  // Nothing is left to save, and taking LibTorch down takes longer than it is worth.
+  std::_Exit(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: torchmem-engine REQUEST.json (it is started by torchmem)\n";
+    return 2;
+  }
+  try {
+    return run(read_request(argv[1]));
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return 2;
+  }
+}

@@ -1,0 +1,161 @@
+#include "engine/profile.h"
+
+#include <c10/core/GradMode.h>
+
+#include <memory>
+
+#include "capture/virtual_device.h"
+#include "engine/autocast.h"
+#include "engine/device.h"
+#include "engine/failure.h"
+#include "engine/inputs.h"
+#include "engine/loss.h"
+#include "engine/model.h"
+#include "engine/optimizer.h"
+#include "engine/results.h"
+#include "engine/snapshots.h"
+
+namespace torchmem::engine {
+namespace {
+
+using c10::IValue;
+
+class Run {
+ public:
+  Run(const Request& request, capture::StreamWriter& writer, RunState& state, c10::Device device)
+      : request_(request), writer_(writer), state_(state), recorder_(*state.recorder), device_(device) {
+    if (request.snapshots) snapshots_ = std::make_unique<Snapshots>(*request.snapshots);
+  }
+
+  void operator()() {
+    load();
+    const InputBuilder inputs(request_, *model_, device_);
+    for (iteration_ = 0; *iteration_ < request_.steps; ++*iteration_) {
+      if (request_.mode == Mode::kTrain) {
+        train(inputs);
+      } else {
+        infer(inputs);
+      }
+    }
+  }
+
+ private:
+  template <class Work>
+  void phase(const char* name, Work&& work) {
+    recorder_.begin_phase(name, iteration_, micro_);
+    work();
+    recorder_.end_phase();
+    if (snapshots_) snapshots_->write(name, iteration_);
+  }
+
+  void load() {
+    phase("load", [&] {
+      model_ = load_torchscript(request_, device_, capture::virtual_device().present());
+      model_->set_training(request_.mode == Mode::kTrain);
+      if (request_.channels_last) model_->to_channels_last();
+      writer_.facts({{"model", model_->facts()}});
+      if (request_.mode != Mode::kTrain) return;
+      auto parameters = model_->parameters();
+      if (parameters.empty()) {
+        throw Failure(FailureKind::kBadModel, "The model " + request_.model +
+                                                  " has no parameters, so it cannot be trained: it was frozen (torch.jit.freeze) or never "
+                                                  "had any. Use --mode inference, or give the model as it was before freezing.");
+      }
+      optimizer_ = find_optimizer(request_.optimizer, request_.optimizer_form).make(std::move(parameters));
+    });
+  }
+
+  IValue forward(const std::vector<IValue>& inputs) {
+    const AutocastScope autocast(request_.autocast);
+    try {
+      return model_->run(inputs);
+    } catch (...) {
+      state_.constant_devices = model_->constant_devices();
+      throw;
+    }
+  }
+
+  /// The tensor of the result that the loss is of, said once.
+  at::Tensor pick(const IValue& result) {
+    NamedTensor picked = pick_tensor(result, request_.loss_on);
+    if (!said_loss_on_) {
+      said_loss_on_ = true;
+      writer_.facts({{"loss_on", picked.name}});
+    }
+    return std::move(picked.tensor);
+  }
+
+  void check_trainable(const at::Tensor& y) const {
+    if (y.requires_grad()) return;
+    throw Failure(FailureKind::kModelFailed,
+                  "The tensor that the loss is taken of has no gradient (no parameter that requires one leads to it). Choose another tensor of "
+                  "the result with --loss-on NAME, or use --mode inference.");
+  }
+
+  void train(const InputBuilder& builder) {
+    std::vector<IValue> inputs;
+    at::Tensor loss;
+    for (int micro = 0; micro < request_.accumulate; ++micro) {
+      if (request_.accumulate > 1) micro_ = micro;
+      at::Tensor y;
+      inputs.clear();
+      loss.reset();
+      phase("input", [&] { inputs = builder.build(); });
+      phase("forward", [&] { y = pick(forward(inputs)); });
+      phase("loss", [&] {
+        check_trainable(y);
+        loss = find_loss(request_.loss).apply(std::move(y));
+      });
+      phase("backward", [&] { loss.backward(); });
+    }
+    micro_.reset();
+    phase("optimizer", [&] { optimizer_->step(); });
+    phase("zero_grad", [&] { optimizer_->zero_grad(); });
+  }
+
+  void infer(const InputBuilder& builder) {
+    std::vector<IValue> inputs;
+    phase("input", [&] { inputs = builder.build(); });
+    const c10::AutoGradMode grad_mode(request_.mode == Mode::kGradForward);
+    IValue kept;
+    phase("forward", [&] {
+      IValue result = forward(inputs);
+      const auto tensors = result_tensors(result);
+      if (!tensors.empty()) kept = tensors.front().tensor;
+    });
+    phase("end", [&] { kept = IValue(); });
+  }
+
+  const Request& request_;
+  capture::StreamWriter& writer_;
+  RunState& state_;
+  capture::Recorder& recorder_;
+  c10::Device device_;
+  std::unique_ptr<Snapshots> snapshots_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<int> iteration_;
+  std::optional<int> micro_;
+  bool said_loss_on_ = false;
+};
+
+}  // namespace
+
+void run_profile(const Request& request, capture::StreamWriter& writer, RunState& state) {
+  if (request.mode == Mode::kTrain) {  // before anything is loaded
+    find_loss(request.loss);
+    find_optimizer(request.optimizer, request.optimizer_form);
+  }
+  const c10::Device device = open_device(request);
+  writer.facts(device_facts(request, device));
+  load_libraries(request.libraries);
+  capture::Recorder::Options options;
+  options.writer = &writer;
+  options.device = device.index();
+  state.recorder = &capture::Recorder::start(options);
+  Run run(request, writer, state, device);
+  run();
+  state.recorder->finish();
+}
+
+}  // namespace torchmem::engine

@@ -1,0 +1,157 @@
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/passes/tensorexpr_fuser.h>
+#include <torch/csrc/jit/python/update_graph_executor_opt.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include "engine/archive.h"
+#include "engine/failure.h"
+#include "engine/graph_facts.h"
+#include "engine/model.h"
+#include "engine/torch_message.h"
+#include "engine/weightless_file.h"
+
+namespace torchmem::engine {
+namespace {
+
+using nlohmann::json;
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// PyTorch's "Unknown builtin op: NAME." as ours.
+void refuse_unknown_operator(const Request& request, const std::string& what) {
+  static const std::string kMark = "Unknown builtin op: ";
+  const auto at = what.find(kMark);
+  if (at == std::string::npos) return;
+  const auto begin = at + kMark.size();
+  std::string name = what.substr(begin, what.find_first_of(" \n", begin) - begin);
+  if (!name.empty() && name.back() == '.') name.pop_back();
+  const auto missing = missing_operators(request.model);
+  std::string message = "Cannot load the model " + request.model + ": the operator " + name + " is unknown to LibTorch.";
+  const std::string place = parse_torch_message(what).place();
+  if (!place.empty()) message += " It is called at " + place + ".";
+  message += "\nIt comes from an extension library: give that library with --library FILE.so";
+  if (name.rfind("torchvision::", 0) == 0) message += " (for torchvision it is torchvision/_C.so of the Python package)";
+  message += ".";
+  throw Failure(FailureKind::kBadModel, message, {{"operator", name}, {"missing_operators", missing}, {"place", place}});
+}
+
+class TorchScriptModel : public Model {
+ public:
+  TorchScriptModel(const Request& request, const ArchiveFacts& archive, torch::jit::Module module)
+      : path_(request.model), archive_(archive), module_(std::move(module)), method_(find_method(request)) {}
+
+  std::vector<c10::Argument> arguments() const override {
+    const auto& arguments = method_.function().getSchema().arguments();
+    return {arguments.begin() + 1, arguments.end()};
+  }
+
+  std::string signature() const override { return signature_text(method_); }
+
+  void set_training(bool training) override { module_.train(training); }
+
+  std::vector<at::Tensor> parameters() const override {
+    std::vector<at::Tensor> result;
+    for (const at::Tensor& parameter : module_.parameters()) result.push_back(parameter);
+    return result;
+  }
+
+  std::vector<at::Tensor> buffers() const override {
+    std::vector<at::Tensor> result;
+    for (const at::Tensor& buffer : module_.buffers()) result.push_back(buffer);
+    return result;
+  }
+
+  c10::IValue run(std::vector<c10::IValue> arguments) override { return method_(std::move(arguments)); }
+
+  void to_channels_last() override {
+    const auto convert = [](at::Tensor tensor) {
+      if (tensor.dim() == 4) tensor.set_data(tensor.detach().contiguous(at::MemoryFormat::ChannelsLast));
+    };
+    for (const auto& module : module_.modules()) {  // in the order of module.to(): parameters, then buffers, of each module
+      for (const at::Tensor& parameter : module.parameters(/*recurse=*/false)) convert(parameter);
+      for (const at::Tensor& buffer : module.buffers(/*recurse=*/false)) convert(buffer);
+    }
+  }
+
+  json facts() const override {
+    json facts = {{"path", path_},
+                  {"format", "torchscript"},
+                  {"file_bytes", archive_.file_bytes},
+                  {"signature", signature()},
+                  {"method", method_.name()}};
+    facts.update(tensor_totals(parameters(), "parameters"));
+    facts.update(tensor_totals(buffers(), "buffers"));
+    return facts;
+  }
+
+  json constant_devices() const override { return graph_facts(method_)["constant_devices"]; }
+
+  json description() const override {
+    json result = facts();
+    result["format_version"] = archive_.format_version;
+    result.update(module_facts(module_));
+    result.update(graph_facts(method_));
+    return result;
+  }
+
+ private:
+  static json tensor_totals(const std::vector<at::Tensor>& tensors, const std::string& name) {
+    std::int64_t elements = 0;
+    std::int64_t bytes = 0;
+    for (const auto& tensor : tensors) {
+      elements += tensor.numel();
+      bytes += static_cast<std::int64_t>(tensor.nbytes());
+    }
+    return {{name, {{"tensors", tensors.size()}, {"elements", elements}, {"bytes", bytes}}}};
+  }
+
+  torch::jit::Method find_method(const Request& request) const {
+    if (auto method = module_.find_method(request.method)) return *method;
+    std::vector<std::string> names;
+    for (const auto& method : module_.get_methods()) names.push_back(method.name());
+    std::string message = "The model " + request.model + " has no method \"" + request.method + "\".";
+    message += names.empty() ? " It has no method at all."
+                             : " Its methods are: " + join(names) + ". Choose one with --method NAME.";
+    throw Failure(FailureKind::kBadModel, message, {{"methods", names}});
+  }
+
+  std::string path_;
+  ArchiveFacts archive_;
+  mutable torch::jit::Module module_;
+  mutable torch::jit::Method method_;
+};
+
+}  // namespace
+
+std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device device, bool weightless) {
+  const ArchiveFacts archive = check_archive(request.model);
+  if (!request.jit) {
+    torch::jit::setGraphExecutorOptimize(false);
+    torch::jit::setTensorExprFuserEnabled(false);
+  }
+  try {
+    torch::jit::Module module =
+        weightless ? torch::jit::load(std::make_shared<WeightlessFile>(request.model), device)
+                   : torch::jit::load(request.model, device);
+    return std::make_unique<TorchScriptModel>(request, archive, std::move(module));
+  } catch (const c10::OutOfMemoryError&) {
+    throw;
+  } catch (const c10::Error& error) {
+    const std::string what = error.what_without_backtrace();
+    refuse_unknown_operator(request, what);
+    throw Failure(FailureKind::kBadModel,
+                  "Cannot load the model " + request.model + ": " + parse_torch_message(what).text);
+  } catch (const Failure&) {
+    throw;
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    refuse_unknown_operator(request, what);
+    throw Failure(FailureKind::kBadModel, "Cannot load the model " + request.model + ": " + parse_torch_message(what).text);
+  }
+}
+
+}  // namespace torchmem::engine
