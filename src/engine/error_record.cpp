@@ -35,27 +35,32 @@ ErrorRecord out_of_memory(const std::string& what, const capture::OutOfMemory& o
   return {FailureKind::kOutOfMemory, std::move(record)};
 }
 
-/// With a hint where the cause is known: a device written into a trace, a quantized model.
-ErrorRecord model_failed(const std::string& what, const Request& request, const json& constant_devices) {
+/// What is behind it, where that is known: a device written into a trace, a quantized model; else how the model was called.
+std::string hint(const TorchMessage& message, const RunState& state) {
+  const auto says = [&](const char* words) { return message.text.find(words) != std::string::npos; };
+  if (says("same device") || says("two devices")) {
+    for (const auto& constant : state.constant_devices) {
+      if (constant["device"] != "cpu") continue;
+      return "The device cpu is written into the model as a constant at " + constant["line"].get<std::string>() +
+             ", as a trace on the CPU does: trace it on the GPU, or use torch.jit.script.";
+    }
+  }
+  if (says("Quantized") || says("quantized::")) {
+    return "The model is quantized, and PyTorch's quantized operators run on the CPU only: give the model as it was before quantization.";
+  }
+  return state.call.empty() ? "" : "The model was called as " + state.call + ".";
+}
+
+ErrorRecord model_failed(const std::string& what, const Request& request, const RunState& state) {
   const TorchMessage message = parse_torch_message(what);
   std::string text = message.text;
   json detail = json::object();
-  if (!message.place().empty()) {
+  if (!message.file.empty()) {
     detail["place"] = message.place();
-    text += "\nat " + message.place();
+    text += " At " + message.place();
   }
-  if (message.text.find("same device") != std::string::npos || message.text.find("two devices") != std::string::npos) {
-    for (const auto& constant : constant_devices) {
-      if (constant["device"] != "cpu") continue;
-      text += "\nThe device cpu is written into the model as a constant at " + constant["line"].get<std::string>() +
-              ", as a trace on the CPU does. Trace it on the GPU, or use torch.jit.script.";
-      detail["constant_device"] = constant;
-      break;
-    }
-  }
-  if (message.text.find("Quantized") != std::string::npos || message.text.find("quantized::") != std::string::npos) {
-    text += "\nThe model is quantized, and PyTorch's quantized operators run on the CPU only. Give the model as it was before quantization.";
-  }
+  const std::string second = hint(message, state);
+  if (!second.empty()) text += "\n" + second;
   if (request.debug) detail["what"] = what;
   return {FailureKind::kModelFailed, {{"message", std::move(text)}, {"detail", std::move(detail)}}};
 }
@@ -64,7 +69,7 @@ ErrorRecord from_text(const std::string& what, const Request& request, const Run
   if (state.recorder != nullptr && speaks_of_memory(what)) {
     if (const auto oom = state.recorder->last_out_of_memory()) return out_of_memory(what, *oom);
   }
-  return model_failed(what, request, state.constant_devices);
+  return model_failed(what, request, state);
 }
 
 ErrorRecord describe(const std::exception_ptr& error, const Request& request, const RunState& state) {

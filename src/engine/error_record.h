@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "capture/recorder.h"
 #include "engine/failure.h"
@@ -13,6 +14,7 @@ namespace torchmem::engine {
 struct RunState {
   capture::Recorder* recorder = nullptr;                          // knows the phase and the numbers of an out-of-memory
   nlohmann::json constant_devices = nlohmann::json::array();  // of the model whose forward failed
+  std::string call;                                               // how it was called, e.g. "forward(x=f32:2x64)"
 };
 
 /// The X record of an exception, and its kind, which decides the exit code. An out-of-memory has the allocator's numbers beside the message:

@@ -213,6 +213,23 @@ IValue convert(const json& value, const TypePtr& type, const std::string& place,
   }
 }
 
+/// The value as the command line has it.
+std::string spec_text(const json& value) {
+  if (value.contains("tensor")) return value["tensor"].value("spec", value["tensor"].value("dtype", "f32"));
+  if (value.contains("file")) return "@" + value["file"].get<std::string>();
+  if (value.contains("string")) return value["string"].dump();
+  if (value.contains("scalar")) return value["scalar"].dump();
+  std::string text;
+  if (value.contains("dict")) {
+    for (const auto& [key, item] : value["dict"].items()) text += (text.empty() ? "" : ", ") + key + ": " + spec_text(item);
+    return "{" + text + "}";
+  }
+  if (const json* items = elements(value)) {
+    for (const auto& item : *items) text += (text.empty() ? "" : ", ") + spec_text(item);
+  }
+  return value.contains("tuple") ? "(" + text + ")" : "[" + text + "]";
+}
+
 std::string plural(std::size_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
@@ -241,6 +258,15 @@ InputBuilder::InputBuilder(const Request& request, const Model& model, c10::Devi
              signature_);
     }
   }
+}
+
+std::string InputBuilder::call() const {
+  std::string text;
+  for (const auto& slot : slots_) {
+    if (slot.value == nullptr) continue;
+    text += (text.empty() ? "" : ", ") + slot.argument.name() + "=" + spec_text(*slot.value);
+  }
+  return request_.method + "(" + text + ")";
 }
 
 std::vector<IValue> InputBuilder::build() const {

@@ -30,6 +30,7 @@ class Run {
   void operator()() {
     load();
     const InputBuilder inputs(request_, *model_, device_);
+    state_.call = inputs.call();
     for (iteration_ = 0; *iteration_ < request_.steps; ++*iteration_) {
       if (request_.mode == Mode::kTrain) {
         train(inputs);
@@ -56,11 +57,7 @@ class Run {
       writer_.facts({{"model", model_->facts()}});
       if (request_.mode != Mode::kTrain) return;
       auto parameters = model_->parameters();
-      if (parameters.empty()) {
-        throw Failure(FailureKind::kBadModel, "The model " + request_.model +
-                                                  " has no parameters, so it cannot be trained: it was frozen (torch.jit.freeze) or never "
-                                                  "had any. Use --mode inference, or give the model as it was before freezing.");
-      }
+      has_parameters_ = !parameters.empty();
       optimizer_ = find_optimizer(request_.optimizer, request_.optimizer_form).make(std::move(parameters));
     });
   }
@@ -86,6 +83,11 @@ class Run {
   }
 
   void check_trainable(const at::Tensor& y) const {
+    if (!has_parameters_) {
+      throw Failure(FailureKind::kBadModel, "The model " + request_.model +
+                                                " has no parameters, so it cannot be trained: it was frozen (torch.jit.freeze) or never had "
+                                                "any. Use --mode inference, or give the model as it was before freezing.");
+    }
     if (y.requires_grad()) return;
     throw Failure(FailureKind::kModelFailed,
                   "The tensor that the loss is taken of has no gradient (no parameter that requires one leads to it). Choose another tensor of "
@@ -136,6 +138,7 @@ class Run {
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<int> iteration_;
   std::optional<int> micro_;
+  bool has_parameters_ = false;
   bool said_loss_on_ = false;
 };
 

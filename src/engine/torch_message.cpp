@@ -1,6 +1,8 @@
 #include "engine/torch_message.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -30,21 +32,42 @@ bool starts_cpp_frames(const std::string& line) {
          starts_with(line, "frame #") || starts_with(line, "Device-side assertion tracking");
 }
 
-/// Reads `  File "NAME", line N, in f`; true if it is one.
-bool read_file_line(const std::string& line, TorchMessage& message) {
+struct Place {
+  std::string file;
+  int line = 0;
+  std::string code;
+
+  bool in_pytorch() const { return file.find("/torch/") != std::string::npos && file.find("site-packages") != std::string::npos; }
+};
+
+/// Reads `  File "NAME", line N, in f`; nothing if it is another line.
+std::optional<Place> read_place(const std::string& line) {
   const std::string text = trimmed(line);
-  if (!starts_with(text, "File \"")) return false;
+  if (!starts_with(text, "File \"")) return std::nullopt;
   const auto quote = text.find('"', 6);
-  if (quote == std::string::npos) return false;
+  if (quote == std::string::npos) return std::nullopt;
   const auto number = text.find("line ", quote);
-  if (number == std::string::npos) return false;
-  message.file = text.substr(6, quote - 6);
-  message.line = std::atoi(text.c_str() + number + 5);
-  message.code.clear();
-  return true;
+  if (number == std::string::npos) return std::nullopt;
+  return Place{text.substr(6, quote - 6), std::atoi(text.c_str() + number + 5), ""};
 }
 
 bool is_marker(const std::string& line) { return line.find("<--- HERE") != std::string::npos; }
+
+/// The traceback's places, outermost first; of two tracebacks (serialized code, then the original), the last one's.
+std::vector<Place> places(const std::vector<std::string>& lines) {
+  std::vector<Place> found;
+  std::string previous;
+  for (const auto& line : lines) {
+    if (starts_with(line, "Traceback of TorchScript, original code")) found.clear();
+    if (auto place = read_place(line)) {
+      found.push_back(std::move(*place));
+    } else if (is_marker(line) && !found.empty() && found.back().code.empty()) {
+      found.back().code = trimmed(previous);
+    }
+    previous = line;
+  }
+  return found;
+}
 
 /// Where the interpreter's own part ends and the error's text begins: after the last line "SomethingError: text".
 std::size_t message_start(const std::vector<std::string>& lines, std::string& first) {
@@ -64,7 +87,7 @@ std::size_t message_start(const std::vector<std::string>& lines, std::string& fi
 }  // namespace
 
 std::string TorchMessage::place() const {
-  if (file.empty()) return code;
+  if (file.empty()) return "";
   std::string result = file + ":" + std::to_string(line);
   if (!code.empty()) result += ": " + code;
   return result;
@@ -77,10 +100,13 @@ TorchMessage parse_torch_message(const std::string& what) {
     if (starts_cpp_frames(line)) break;
     lines.push_back(std::move(line));
   }
-  std::string previous;
-  for (const auto& line : lines) {
-    if (!read_file_line(line, message) && is_marker(line) && message.code.empty()) message.code = trimmed(previous);
-    previous = line;
+  const auto all = places(lines);
+  if (!all.empty()) {
+    const auto own = std::find_if(all.rbegin(), all.rend(), [](const Place& place) { return !place.in_pytorch(); });
+    const Place& place = own == all.rend() ? all.back() : *own;
+    message.file = place.file;
+    message.line = place.line;
+    message.code = place.code;
   }
 
   std::string first;
@@ -96,7 +122,7 @@ TorchMessage parse_torch_message(const std::string& what) {
     }
     kept.push_back(text);
   }
-  for (const auto& line : kept) message.text += (message.text.empty() ? "" : "\n") + line;
+  for (const auto& line : kept) message.text += (message.text.empty() ? "" : " ") + line;
   return message;
 }
 
