@@ -10,6 +10,7 @@ using Written = void (*)(std::uint64_t, std::size_t);
 
 void report_tensor(const at::Tensor& tensor, Written written) {
   if (!tensor.defined() || !tensor.is_cuda() || !tensor.has_storage() || tensor.layout() != at::kStrided) return;
+  if (tensor.key_set().has(c10::DispatchKey::Python)) return;  // stands for others (a fake tensor for none), which have the memory
   const void* base = tensor.storage().unsafeGetStorageImpl()->data_ptr().get();
   if (base == nullptr || tensor.numel() == 0) return;
   std::uint64_t elements = 1;
