@@ -136,6 +136,7 @@ cudnnStatus_t finalize(BackendHandle& handle) {
       return fail(CUDNN_STATUS_BAD_PARAM, "an execution plan was finalized without an engine for a graph");
     value.plan = std::make_shared<ExecutionPlan>(ExecutionPlan{graph_workspace(*graph), true});
     count(value.plan->workspace);
+    plan_sought(value.plan->workspace.operation);
   }
   value.finalized = true;
   return CUDNN_STATUS_SUCCESS;
@@ -272,7 +273,7 @@ TMV_EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendD
   // Finalizing counted the first execution, so that a plan is known of also when its workspace did not fit.
   if (!__atomic_exchange_n(&value.plan->counted_at_finalize, false, __ATOMIC_RELAXED))
     count(value.plan->workspace);
-  load_modules_for(value.plan->workspace.operation);
+  plan_executed(value.plan->workspace.operation);
   return CUDNN_STATUS_SUCCESS;
 }
 

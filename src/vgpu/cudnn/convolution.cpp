@@ -46,6 +46,7 @@ cudnnStatus_t measure(Operation operation, cudnnTensorDescriptor_t x, cudnnFilte
   Workspace workspace;
   if (cudnnStatus_t status = find(operation, x, w, y, convolution, workspace)) return status;
   *bytes = workspace.size.bytes;
+  plan_sought(workspace.operation);
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -56,7 +57,7 @@ cudnnStatus_t execute(cudnnHandle_t handle, Operation operation, cudnnTensorDesc
   Workspace workspace;
   if (cudnnStatus_t status = find(operation, x, w, y, convolution, workspace)) return status;
   count(workspace);
-  load_modules_for(workspace.operation);
+  plan_executed(workspace.operation);
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -1,6 +1,5 @@
 #include "vgpu/cudnn/modules.h"
 
-#include <atomic>
 #include <cstring>
 
 #include "vgpu/device/core.h"
@@ -8,17 +7,19 @@
 namespace torchmem::vgpu {
 namespace {
 
-void once(std::atomic<bool>& loaded, const char* what) {
-  if (!loaded.load(std::memory_order_relaxed) && !loaded.exchange(true)) tmv_module_loaded(what);
-}
+bool is_convolution(const char* operation) { return strncmp(operation, "conv_", 5) == 0; }
 
 }  // namespace
 
-void load_modules_for(const char* operation) {
-  static std::atomic<bool> forward, backward;
-  if (strncmp(operation, "conv_", 5) != 0) return;
-  once(forward, "conv_forward");
-  if (strncmp(operation, "conv_backward", 13) == 0) once(backward, "conv_backward");
+void plan_sought(const char* operation) {
+  if (is_convolution(operation)) tmv_loaded(Load::convolution_plan);
 }
+
+void plan_executed(const char* operation) {
+  tmv_loaded(Load::kernel);
+  if (is_convolution(operation)) tmv_loaded(Load::convolution_kernel);
+}
+
+void recurrent_network_set_up() { tmv_loaded(Load::recurrent); }
 
 }  // namespace torchmem::vgpu

@@ -2,9 +2,10 @@
 
 namespace torchmem::vgpu {
 
-// Tells the device, once a process, that cuDNN's kernels for this operation were loaded: "conv_forward" at
-// the first convolution, "conv_backward" at the first backward one. Other operations load nothing that was
-// measured.
-void load_modules_for(const char* operation);
+// Tell the device when cuDNN loads kernels; it counts each event once a process. `operation` is a
+// workspace's: only convolutions ("conv_...") are known to load anything.
+void plan_sought(const char* operation);  // before the plan's workspace is asked for
+void plan_executed(const char* operation);
+void recurrent_network_set_up();
 
 }  // namespace torchmem::vgpu

@@ -1,3 +1,4 @@
+#include "vgpu/cudnn/modules.h"
 // Recurrent networks: descriptors, the layout of their weights, and their spaces; running them does nothing.
 #include "vgpu/cudnn/descriptors.h"
 #include "vgpu/cudnn/rnn_space.h"
@@ -55,6 +56,7 @@ TMV_EXPORT cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t descripto
                 hidden, layers);
   *descriptor = {algorithm, cell,  bias,   direction,  input_mode, type, precision,
                  math,      width, hidden, projection, layers,     flags};
+  recurrent_network_set_up();
   return CUDNN_STATUS_SUCCESS;
 }
 

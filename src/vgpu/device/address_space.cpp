@@ -35,15 +35,23 @@ auto containing(const Map& map, uint64_t address) {
 
 }  // namespace
 
-AddressSpace::AddressSpace(const Layout& layout) : layout_(layout) {
-  const uint64_t context = layout.anchor + layout.granule;
-  const uint64_t local = layout.anchor - layout.local_memory;
-  regions_[context] = {context + layout.context_range, layout.context};
-  holes_[context + layout.context] = context + layout.context_range;
-  regions_[local] = {context, layout.local_memory};
-  holes_[layout.anchor] = context;
-  local_memory_ = {local, layout.local_memory};
-  gaps_[local - std::min(local - layout.range_unit, layout.span)] = local;
+AddressSpace::AddressSpace(const Layout& layout)
+    : AddressSpace(layout,
+                   std::make_unique<ModelGaps>(layout.anchor - layout.span,
+                                               layout.anchor + layout.granule + layout.context_range)) {}
+
+AddressSpace::AddressSpace(const Layout& layout, std::unique_ptr<Gaps> gaps)
+    : layout_(layout), gaps_(std::move(gaps)) {
+  if (const uint64_t context = gaps_->take(layout.context_range, layout.range_unit)) {
+    regions_[context] = {context + layout.context_range, layout.context};
+    holes_[context + layout.context] = context + layout.context_range;
+  }
+  const uint64_t size = layout.local_memory + layout.granule;
+  if (const uint64_t local = gaps_->take(size, layout.range_unit)) {
+    regions_[local] = {local + size, layout.local_memory};
+    holes_[local + layout.local_memory] = local + size;
+    local_memory_ = {local, layout.local_memory};
+  }
 }
 
 uint64_t AddressSpace::allocate(uint64_t bytes) {
@@ -80,6 +88,13 @@ uint64_t AddressSpace::size_of(uint64_t address) const {
   return reservation == reservations_.end() ? 0 : reservation->second.requested;
 }
 
+bool AddressSpace::owns(uint64_t address) const {
+  const auto region = containing(regions_, address);
+  if (region != regions_.end() && address < region->second.end) return true;
+  const auto reservation = containing(reservations_, address);
+  return reservation != reservations_.end() && address - reservation->first < reservation->second.occupied;
+}
+
 std::optional<AddressSpace::Range> AddressSpace::find(uint64_t address) const {
   for (const auto* map : {&blocks_, &reservations_}) {
     const auto item = containing(*map, address);
@@ -98,14 +113,14 @@ void AddressSpace::reserve_modules(ModuleEvent event) {
   for (const uint64_t block : taken.blocks) {
     if (block != 0) take_granules(block);
   }
-  if (taken.images != 0) take_range(taken.images, layout_.range_unit);
+  if (taken.images != 0) gaps_->take(taken.images, layout_.range_unit);
   set_local_memory(taken.local_memory);
 }
 
 uint64_t AddressSpace::reserve(uint64_t bytes, uint64_t alignment) {
   if (bytes == 0 || bytes > layout_.span) return 0;
   const uint64_t occupied = round_up(bytes, layout_.granule);
-  const uint64_t address = take_range(occupied, std::max(alignment, layout_.granule));
+  const uint64_t address = gaps_->take(occupied, std::max(alignment, layout_.granule));
   if (address != 0) reservations_[address] = {bytes, occupied};
   return address;
 }
@@ -113,7 +128,7 @@ uint64_t AddressSpace::reserve(uint64_t bytes, uint64_t alignment) {
 bool AddressSpace::release(uint64_t address) {
   const auto reservation = reservations_.find(address);
   if (reservation == reservations_.end()) return false;
-  add_space(gaps_, address, address + reservation->second.occupied);
+  gaps_->give(address, reservation->second.occupied);
   reservations_.erase(reservation);
   return true;
 }
@@ -122,7 +137,7 @@ uint64_t AddressSpace::take_granules(uint64_t bytes) {
   uint64_t address = lowest_fit(holes_, bytes);
   if (address == 0) {
     const uint64_t size = round_up(bytes, layout_.range_unit);
-    address = take_range(size, layout_.range_unit);
+    address = gaps_->take(size, layout_.range_unit);
     if (address == 0) return 0;
     regions_[address] = {address + size, 0};
     holes_[address] = address + size;
@@ -152,23 +167,12 @@ void AddressSpace::give_granules(uint64_t address, uint64_t bytes) {
     return;
   }
   holes_.erase(holes_.lower_bound(region->first), holes_.lower_bound(region->second.end));
-  add_space(gaps_, region->first, region->second.end);
+  gaps_->give(region->first, region->second.end - region->first);
   regions_.erase(region);
 }
 
-uint64_t AddressSpace::take_range(uint64_t bytes, uint64_t alignment) {
-  for (auto gap = gaps_.rbegin(); gap != gaps_.rend(); ++gap) {
-    if (gap->second - gap->first < bytes) continue;
-    const uint64_t address = (gap->second - bytes) / alignment * alignment;
-    if (address < gap->first) continue;
-    carve(gaps_, address, bytes);
-    return address;
-  }
-  return 0;
-}
-
 void AddressSpace::set_local_memory(uint64_t bytes) {
-  if (bytes <= local_memory_.bytes) return;
+  if (bytes <= local_memory_.bytes || local_memory_.bytes == 0) return;
   const uint64_t address = take_granules(bytes);
   if (address == 0) return;
   give_granules(local_memory_.address, local_memory_.bytes);

@@ -3,7 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+
+#include "vgpu/device/gaps.h"
 
 namespace torchmem::vgpu {
 
@@ -47,8 +50,11 @@ class AddressSpace {
   };
   static constexpr int module_events = 7;
 
-  AddressSpace() : AddressSpace(Layout()) {}
+  // In an address space of its own, `layout.span` below the context.
   explicit AddressSpace(const Layout& layout);
+  AddressSpace() : AddressSpace(Layout()) {}
+  // Takes its ranges from `gaps`; the layout's anchor and span say nothing then.
+  AddressSpace(const Layout& layout, std::unique_ptr<Gaps> gaps);
 
   // The address of a new block, 0 when the address space is exhausted or `bytes` is 0.
   uint64_t allocate(uint64_t bytes);
@@ -56,6 +62,8 @@ class AddressSpace {
   bool free(uint64_t address);
   // What was asked for at `address`, 0 when no block or reservation starts there.
   uint64_t size_of(uint64_t address) const;
+  // Whether `address` is the device's: in a range that the driver holds, used or not.
+  bool owns(uint64_t address) const;
   // The block or reservation that `address` lies in.
   std::optional<Range> find(uint64_t address) const;
 
@@ -80,7 +88,6 @@ class AddressSpace {
 
   uint64_t take_granules(uint64_t bytes);
   void give_granules(uint64_t address, uint64_t bytes);
-  uint64_t take_range(uint64_t bytes, uint64_t alignment);
   void set_local_memory(uint64_t bytes);
   uint64_t suballocate(uint64_t bytes);
   static uint64_t lowest_fit(const Spaces& spaces, uint64_t bytes);
@@ -88,8 +95,8 @@ class AddressSpace {
   static Spaces::iterator add_space(Spaces& spaces, uint64_t begin, uint64_t end);
 
   Layout layout_;
-  Spaces gaps_;   // of the process's address space
-  Spaces holes_;  // inside regions
+  std::unique_ptr<Gaps> gaps_;  // of the process's address space
+  Spaces holes_;                // inside regions
   std::map<uint64_t, Region> regions_;
   std::map<uint64_t, Block> blocks_;
   std::map<uint64_t, Block> reservations_;

@@ -1,6 +1,7 @@
 // Host memory that CUDA knows of, and copies. See contents.h for what a copy keeps.
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "device.h"
 #include "export.h"
@@ -22,7 +23,7 @@ TMV_EXPORT int tmv_host_alloc(size_t bytes, void** pointer) {
   if (bytes == 0) return kSuccess;
   if (posix_memalign(pointer, host_alignment, bytes) != 0) return kOutOfMemory;
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   all.host[number(*pointer)] = bytes;
   return kSuccess;
 }
@@ -30,7 +31,7 @@ TMV_EXPORT int tmv_host_alloc(size_t bytes, void** pointer) {
 TMV_EXPORT int tmv_host_free(void* pointer) {
   if (!pointer) return kSuccess;
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.host.find(number(pointer));
   if (found == all.host.end() || all.registered.count(number(pointer))) return kInvalidValue;
   all.host.erase(found);
@@ -40,7 +41,7 @@ TMV_EXPORT int tmv_host_free(void* pointer) {
 
 TMV_EXPORT int tmv_host_register(void* pointer, size_t bytes) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   if (!pointer || bytes == 0) return kInvalidValue;
   if (!all.host.emplace(number(pointer), bytes).second) return kHostMemoryAlreadyRegistered;
   all.registered[number(pointer)] = bytes;
@@ -49,7 +50,7 @@ TMV_EXPORT int tmv_host_register(void* pointer, size_t bytes) {
 
 TMV_EXPORT int tmv_host_unregister(void* pointer) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   if (all.registered.erase(number(pointer)) == 0) return kHostMemoryNotRegistered;
   all.host.erase(number(pointer));
   return kSuccess;
@@ -60,7 +61,7 @@ TMV_EXPORT int tmv_copy(void* destination, const void* source, size_t bytes) {
   State& all = state();
   size_t assumed = 0;
   {
-    std::lock_guard<std::mutex> lock(all.mutex);
+    std::lock_guard<Mutex> lock(all.mutex);
     bool to_device = device_of(all, number(destination)) >= 0;
     bool from_device = device_of(all, number(source)) >= 0;
     if (to_device && from_device)
@@ -78,7 +79,7 @@ TMV_EXPORT int tmv_copy(void* destination, const void* source, size_t bytes) {
 
 TMV_EXPORT int tmv_fill(uint64_t address, int byte, size_t bytes) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   if (device_of(all, address) >= 0)
     all.contents.fill(address, static_cast<unsigned char>(byte), bytes);
   else
@@ -88,6 +89,6 @@ TMV_EXPORT int tmv_fill(uint64_t address, int byte, size_t bytes) {
 
 TMV_EXPORT void tmv_written(uint64_t address, size_t bytes) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   all.contents.forget(address, bytes);
 }

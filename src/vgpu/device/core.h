@@ -96,8 +96,6 @@ int tmv_mem_info(int device, size_t* free_bytes, size_t* total_bytes);
 size_t tmv_context_bytes(int device);
 void tmv_pointer(uint64_t address, torchmem::vgpu::PointerInfo* info);
 void tmv_loaded(torchmem::vgpu::Load what);
-// The same by the name that stands above.
-void tmv_module_loaded(const char* what);
 
 // --- the driver's virtual-memory API
 // ----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -45,11 +46,15 @@ int wanted_devices() {
   return wanted < 1 ? 1 : wanted > most_devices ? most_devices : wanted;
 }
 
-AddressSpace::Layout layout_of(int device) {
+// TORCHMEM_VGPU_SPACE=model: an address space that nobody else uses, the same in every process.
+AddressSpace make_address_space(int device) {
   AddressSpace::Layout layout;
+  const char* space = std::getenv("TORCHMEM_VGPU_SPACE");
+  if (!space || std::strcmp(space, "model") != 0)
+    return AddressSpace(layout, std::make_unique<ProcessGaps>());
   layout.anchor = first_anchor - static_cast<uint64_t>(device) * anchor_distance;
   layout.span = anchor_distance - (space_above_anchor << 1);
-  return layout;
+  return AddressSpace(layout);
 }
 
 uint64_t load_bytes(const Profile& profile, const char* what) {
@@ -93,25 +98,18 @@ void load_on(State& all, Device& device, const LoadRule& rule) {
   device.context_bytes += load_bytes(*all.profile, rule.name);
   if (rule.library && !std::exchange(device.library_loaded, true))
     device.context_bytes += load_bytes(*all.profile, "library");
-  if (rule.event) device.addresses.reserve_modules(*rule.event);
+  if (rule.event) device.addresses->reserve_modules(*rule.event);
 }
 
 Immortal<State> the_state;
 
 }  // namespace
 
-State& state() {
-  State& all = the_state.get();
-  static std::once_flag once;
-  std::call_once(once, [&all] {
-    all.profile = process_profile();
-    int count = all.profile ? visible_devices(wanted_devices()) : 0;
-    for (int i = 0; i < count; ++i) {
-      all.devices.push_back(std::make_unique<Device>());
-      all.devices.back()->addresses = AddressSpace(layout_of(i));
-    }
-  });
-  return all;
+State& state() { return the_state.get(); }
+
+State::State() : profile(process_profile()) {
+  const int count = profile ? visible_devices(wanted_devices()) : 0;
+  for (int i = 0; i < count; ++i) devices.push_back(std::make_unique<Device>());
 }
 
 Device* device_at(State& all, int device) {
@@ -121,10 +119,10 @@ Device* device_at(State& all, int device) {
 }
 
 int device_of(const State& all, uint64_t address) {
-  uint64_t top = first_anchor + space_above_anchor;
-  if (address >= top) return -1;
-  uint64_t device = (top - address) / anchor_distance;
-  return device < all.devices.size() ? static_cast<int>(device) : -1;
+  for (size_t i = 0; i < all.devices.size(); ++i) {
+    if (all.devices[i]->addresses && all.devices[i]->addresses->owns(address)) return static_cast<int>(i);
+  }
+  return -1;
 }
 
 bool take(State& all, Device& device, uint64_t bytes) {
@@ -157,11 +155,12 @@ TMV_EXPORT int tmv_current_device() { return current_device; }
 
 TMV_EXPORT int tmv_activate(int device) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
   if (!found) return all.devices.empty() ? kNoDevice : kInvalidDevice;
   if (!found->active) {
     found->active = true;
+    found->addresses.emplace(make_address_space(device));
     found->context_bytes = all.profile->context_bytes;
     process_uses_device(static_cast<int>(all.devices.size()));
   }
@@ -176,7 +175,7 @@ TMV_EXPORT int tmv_set_device(int device) {
 
 TMV_EXPORT bool tmv_context_active(int device) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
   return found && found->active;
 }
@@ -206,7 +205,7 @@ TMV_EXPORT const char* tmv_device_name(int device) {
 
 TMV_EXPORT int tmv_limit(int device, int limit, size_t* value) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
   if (!found || !value) return kInvalidValue;
   if (auto set = found->limits.find(limit); set != found->limits.end()) {
@@ -221,7 +220,7 @@ TMV_EXPORT int tmv_limit(int device, int limit, size_t* value) {
 
 TMV_EXPORT int tmv_set_limit(int device, int limit, size_t value) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
   if (!found || !all.profile->limits.count(limit)) return kInvalidValue;
   found->limits[limit] = value;
@@ -255,25 +254,20 @@ TMV_EXPORT void tmv_loaded(Load what) {
   const LoadRule& rule = load_rules[static_cast<int>(what)];
   if (rule.once && loaded_once.get().seen[static_cast<int>(what)].exchange(true)) return;
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   if (Device* device = device_at(all, current_device)) load_on(all, *device, rule);
-}
-
-TMV_EXPORT void tmv_module_loaded(const char* what) {
-  for (const LoadRule& rule : load_rules)
-    if (std::strcmp(rule.name, what) == 0) tmv_loaded(rule.load);
 }
 
 TMV_EXPORT size_t tmv_context_bytes(int device) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
   return found ? found->context_bytes : 0;
 }
 
 TMV_EXPORT int tmv_mem_info(int device, size_t* free_bytes, size_t* total_bytes) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
   if (!found) return kInvalidDevice;
   uint64_t used = found->used_bytes + found->context_bytes;

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +12,7 @@
 #include "address_space.h"
 #include "contents.h"
 #include "core.h"
+#include "mutex.h"
 #include "profile.h"
 
 namespace torchmem::vgpu {
@@ -31,8 +32,8 @@ struct Mapping {
 
 // One virtual device.
 struct Device {
-  AddressSpace addresses;
-  bool active = false;  // a context exists
+  std::optional<AddressSpace> addresses;  // from the moment a context exists
+  bool active = false;                    // a context exists
   bool library_loaded = false;
   uint64_t used_bytes = 0;       // by cudaMalloc and cuMemCreate, in whole granules
   uint64_t context_bytes = 0;    // by the context and what was loaded
@@ -42,8 +43,10 @@ struct Device {
 // Everything that this process knows of its devices. One object, made at first use and never destroyed;
 // `mutex` guards all of it but the profile, which is constant.
 struct State {
+  State();
+
   const Profile* profile = nullptr;
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<std::unique_ptr<Device>> devices;
   Contents contents;
   std::map<uint64_t, int> reservations;    // address -> device
@@ -68,21 +71,5 @@ bool take(State& all, Device& device, uint64_t bytes);
 
 // Called where PyTorch's allocator certainly exists: joins the agent, once.
 void join_agent();
-
-// An object made at first use that lives as long as the process: other libraries may still call while it
-// ends.
-template <class T>
-class Immortal {
- public:
-  T& get() {
-    std::call_once(once_, [this] { object_ = new (storage_) T(); });
-    return *object_;
-  }
-
- private:
-  std::once_flag once_;
-  T* object_ = nullptr;
-  alignas(T) unsigned char storage_[sizeof(T)]{};
-};
 
 }  // namespace torchmem::vgpu

@@ -1,6 +1,7 @@
 #include "fidelity.h"
 
 #include <cstring>
+#include <mutex>
 
 #include "device.h"
 #include "export.h"
@@ -11,7 +12,7 @@ using namespace torchmem::vgpu;
 namespace {
 
 struct Findings {
-  std::mutex mutex;
+  Mutex mutex;
   tmv_observer observer{};
   tmv_counts counts{};
 };
@@ -23,13 +24,13 @@ enum WorkspaceSource { recorded = 0, estimated = 1, unknown = 2 };
 
 TMV_EXPORT void tmv_set_observer(const tmv_observer* observer) {
   Findings& all = the_findings.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   all.observer = observer ? *observer : tmv_observer{};
 }
 
 TMV_EXPORT void tmv_get_counts(tmv_counts* counts) {
   Findings& all = the_findings.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   *counts = all.counts;
 }
 
@@ -37,7 +38,7 @@ TMV_EXPORT void tmv_count_unmodelled(const char* library, const char* function) 
   Findings& all = the_findings.get();
   tmv_observer observer;
   {
-    std::lock_guard<std::mutex> lock(all.mutex);
+    std::lock_guard<Mutex> lock(all.mutex);
     ++all.counts.unmodelled_calls;
     observer = all.observer;
   }
@@ -50,7 +51,7 @@ TMV_EXPORT void tmv_count_workspace(const char* library, const char* operation, 
   Findings& all = the_findings.get();
   tmv_observer observer;
   {
-    std::lock_guard<std::mutex> lock(all.mutex);
+    std::lock_guard<Mutex> lock(all.mutex);
     ++(how == recorded    ? all.counts.recorded_workspaces
        : how == estimated ? all.counts.estimated_workspaces
                           : all.counts.unknown_workspaces);
@@ -64,7 +65,7 @@ TMV_EXPORT void tmv_count_value(uint64_t address, size_t bytes) {
   Findings& all = the_findings.get();
   tmv_observer observer;
   {
-    std::lock_guard<std::mutex> lock(all.mutex);
+    std::lock_guard<Mutex> lock(all.mutex);
     ++all.counts.assumed_values;
     all.counts.assumed_bytes += bytes;
     observer = all.observer;

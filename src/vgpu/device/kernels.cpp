@@ -1,6 +1,7 @@
 // Kernels: their names, what the profile knows of them, and what the first launch of one brings with it.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
@@ -12,7 +13,7 @@ using namespace torchmem::vgpu;
 namespace {
 
 struct Kernels {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<std::pair<const void*, const char*>> registered;
   std::unordered_map<const void*, const char*> names;  // of the first `indexed` registered ones
   size_t indexed = 0;
@@ -41,13 +42,13 @@ const Profile::Kernel* facts_of(const State& all, const char* kernel) {
 
 TMV_EXPORT void tmv_kernel_register(const void* host_function, const char* name) {
   Kernels& all = the_kernels.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   all.registered.emplace_back(host_function, name);
 }
 
 TMV_EXPORT const char* tmv_kernel_name(const void* host_function) {
   Kernels& all = the_kernels.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   for (; all.indexed < all.registered.size(); ++all.indexed) all.names.insert(all.registered[all.indexed]);
   auto found = all.names.find(host_function);
   return found == all.names.end() ? "" : found->second;

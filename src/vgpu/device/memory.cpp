@@ -1,5 +1,6 @@
 // Device memory: cudaMalloc's and the driver's virtual-memory API. Nothing is held, everything is counted.
 #include <cstdlib>
+#include <mutex>
 
 #include "device.h"
 #include "export.h"
@@ -38,14 +39,14 @@ TMV_EXPORT int tmv_malloc(int device, size_t bytes, uint64_t* address) {
   if (int status = tmv_activate(device); status != kSuccess) return status;
   join_agent();
   if (!address) return kInvalidValue;
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device& found = *device_at(all, device);
   *address = 0;
   if (bytes == 0) return kSuccess;
   if (bytes > all.profile->total_bytes) return kOutOfMemory;
   uint64_t taken = whole_granules(all, bytes);
   if (!take(all, found, taken)) return kOutOfMemory;
-  *address = found.addresses.allocate(bytes);
+  *address = found.addresses->allocate(bytes);
   if (*address == 0) {
     give_back(found, taken);
     return kOutOfMemory;
@@ -57,11 +58,11 @@ TMV_EXPORT int tmv_malloc(int device, size_t bytes, uint64_t* address) {
 TMV_EXPORT int tmv_free(uint64_t address) {
   if (address == 0) return kSuccess;
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device_of(all, address));
   if (!found || all.reservations.count(address)) return kInvalidValue;
-  uint64_t bytes = found->addresses.size_of(address);
-  if (bytes == 0 || !found->addresses.free(address)) return kInvalidValue;
+  uint64_t bytes = found->addresses->size_of(address);
+  if (bytes == 0 || !found->addresses->free(address)) return kInvalidValue;
   give_back(*found, whole_granules(all, bytes));
   all.contents.forget(address, bytes);
   all.identities.erase(address);
@@ -70,7 +71,7 @@ TMV_EXPORT int tmv_free(uint64_t address) {
 
 TMV_EXPORT void tmv_pointer(uint64_t address, PointerInfo* info) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   *info = PointerInfo();
   int device = device_of(all, address);
   if (Device* found = device_at(all, device)) {
@@ -79,7 +80,7 @@ TMV_EXPORT void tmv_pointer(uint64_t address, PointerInfo* info) {
     if (mapping != all.mappings.end())
       range = AddressSpace::Range{mapping->first, mapping->second.bytes};
     else
-      range = found->addresses.find(address);
+      range = found->addresses->find(address);
     if (!range) return;
     info->kind = MemoryKind::device;
     info->device = device;
@@ -101,10 +102,10 @@ TMV_EXPORT void tmv_pointer(uint64_t address, PointerInfo* info) {
 
 TMV_EXPORT int tmv_address_reserve(int device, size_t bytes, size_t alignment, uint64_t* address) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
-  if (!found || !address || bytes == 0) return kInvalidValue;
-  *address = found->addresses.reserve(bytes, alignment);
+  if (!found || !found->addresses || !address || bytes == 0) return kInvalidValue;
+  *address = found->addresses->reserve(bytes, alignment);
   if (*address == 0) return kOutOfMemory;
   all.reservations[*address] = device;
   return kSuccess;
@@ -112,10 +113,10 @@ TMV_EXPORT int tmv_address_reserve(int device, size_t bytes, size_t alignment, u
 
 TMV_EXPORT int tmv_address_free(uint64_t address, size_t) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto reservation = all.reservations.find(address);
   if (reservation == all.reservations.end()) return kInvalidValue;
-  device_at(all, reservation->second)->addresses.release(address);
+  device_at(all, reservation->second)->addresses->release(address);
   all.reservations.erase(reservation);
   return kSuccess;
 }
@@ -124,7 +125,7 @@ TMV_EXPORT int tmv_physical_create(int device, size_t bytes, uint64_t* handle) {
   if (int status = tmv_activate(device); status != kSuccess) return status;
   join_agent();
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   if (!handle || bytes == 0 || bytes % all.profile->granularity_bytes) return kInvalidValue;
   if (!take(all, *device_at(all, device), bytes)) return kOutOfMemory;
   *handle = all.next_physical++;
@@ -137,7 +138,7 @@ TMV_EXPORT int tmv_physical_create(int device, size_t bytes, uint64_t* handle) {
 
 TMV_EXPORT int tmv_physical_release(uint64_t handle) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto physical = all.physicals.find(handle);
   if (physical == all.physicals.end() || physical->second.released) return kInvalidValue;
   physical->second.released = true;
@@ -147,7 +148,7 @@ TMV_EXPORT int tmv_physical_release(uint64_t handle) {
 
 TMV_EXPORT int tmv_physical_info(uint64_t handle, int* device, size_t* bytes) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto physical = all.physicals.find(handle);
   if (physical == all.physicals.end()) return kInvalidValue;
   if (device) *device = physical->second.device;
@@ -157,7 +158,7 @@ TMV_EXPORT int tmv_physical_info(uint64_t handle, int* device, size_t* bytes) {
 
 TMV_EXPORT int tmv_map(uint64_t address, size_t bytes, uint64_t handle) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto physical = all.physicals.find(handle);
   if (physical == all.physicals.end() || bytes != physical->second.bytes) return kInvalidValue;
   if (mapping_of(all, address) != all.mappings.end()) return kAlreadyMapped;
@@ -169,7 +170,7 @@ TMV_EXPORT int tmv_map(uint64_t address, size_t bytes, uint64_t handle) {
 
 TMV_EXPORT int tmv_unmap(uint64_t address, size_t bytes) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   uint64_t end = address + bytes;
   auto it = all.mappings.lower_bound(address);
   if (it == all.mappings.end() || it->first != address) return kNotMapped;
@@ -187,7 +188,7 @@ TMV_EXPORT int tmv_unmap(uint64_t address, size_t bytes) {
 
 TMV_EXPORT int tmv_mapped_handle(uint64_t address, uint64_t* handle) {
   State& all = state();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto mapping = mapping_of(all, address);
   if (mapping == all.mappings.end()) return kInvalidValue;
   *handle = mapping->second.physical;

@@ -14,7 +14,7 @@ namespace {
 
 // A child made by fork has a state of its own, so the process is asked for every time.
 struct Shared {
-  std::mutex mutex;
+  Mutex mutex;
   pid_t owner = 0;
   torchmem_process_state* mapped = nullptr;
 };
@@ -35,7 +35,7 @@ torchmem_process_state* mapped_state(Shared& shared) {
 
 void process_uses_device(int device_count) {
   Shared& shared = the_shared.get();
-  std::lock_guard<std::mutex> lock(shared.mutex);
+  std::lock_guard<Mutex> lock(shared.mutex);
   if (torchmem_process_state* mapped = mapped_state(shared)) {
     mapped->device_used = 1;
     mapped->device_count = static_cast<uint64_t>(device_count);
@@ -44,7 +44,7 @@ void process_uses_device(int device_count) {
 
 void process_counts_changed() {
   Shared& shared = the_shared.get();
-  std::lock_guard<std::mutex> lock(shared.mutex);
+  std::lock_guard<Mutex> lock(shared.mutex);
   torchmem_process_state* mapped = mapped_state(shared);
   if (!mapped) return;
   tmv_counts counts{};

@@ -4,8 +4,9 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <nlohmann/json.hpp>
+
+#include "mutex.h"
 
 namespace torchmem::vgpu {
 namespace {
@@ -75,6 +76,21 @@ void read_kernels(const Json& root, Profile* profile) {
   });
 }
 
+struct ProcessProfile {
+  std::optional<Profile> profile;
+
+  ProcessProfile() {
+    const char* named = std::getenv("TORCHMEM_VGPU_PROFILE");
+    std::string path = named && *named ? named : default_profile_path();
+    std::string text;
+    std::string why = "it cannot be read";
+    if (read_file(path, &text)) profile = parse_profile(text, &why);
+    if (!profile) {
+      std::fprintf(stderr, "torchmem: reading the virtual GPU's profile %s: %s\n", path.c_str(), why.c_str());
+    }
+  }
+};
+
 }  // namespace
 
 long long Profile::property(const std::string& key) const {
@@ -126,23 +142,9 @@ std::optional<Profile> parse_profile(const std::string& text, std::string* why) 
 }
 
 const Profile* process_profile() {
-  // Never destroyed: other libraries may ask while the process ends.
-  static std::once_flag once;
-  alignas(Profile) static unsigned char storage[sizeof(Profile)];
-  static const Profile* profile;
-  std::call_once(once, [] {
-    const char* named = std::getenv("TORCHMEM_VGPU_PROFILE");
-    std::string path = named && *named ? named : default_profile_path();
-    std::string text;
-    std::string why = "it cannot be read";
-    std::optional<Profile> parsed;
-    if (read_file(path, &text)) parsed = parse_profile(text, &why);
-    if (parsed)
-      profile = new (storage) Profile(std::move(*parsed));
-    else
-      std::fprintf(stderr, "torchmem: reading the virtual GPU's profile %s: %s\n", path.c_str(), why.c_str());
-  });
-  return profile;
+  static Immortal<ProcessProfile> process;
+  const std::optional<Profile>& profile = process.get().profile;
+  return profile ? &*profile : nullptr;
 }
 
 }  // namespace torchmem::vgpu

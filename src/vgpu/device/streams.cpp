@@ -2,6 +2,7 @@
 // busy; what is left is the state that PyTorch asks about: is it capturing, which graph, how many nodes.
 #include <algorithm>
 #include <ctime>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -42,7 +43,7 @@ struct Event {
 };
 
 struct Streams {
-  std::mutex mutex;
+  Mutex mutex;
   std::unordered_map<void*, std::unique_ptr<Stream>> streams;
   std::unordered_map<void*, std::unique_ptr<Event>> events;
   std::unordered_map<void*, std::unique_ptr<Graph>> graphs;
@@ -80,20 +81,20 @@ TMV_EXPORT int tmv_stream_create(int device, int priority, unsigned flags, void*
   made->priority = priority;
   made->flags = flags;
   *stream = made.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   all.streams[*stream] = std::move(made);
   return kSuccess;
 }
 
 TMV_EXPORT int tmv_stream_destroy(void* stream) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   return all.streams.erase(stream) ? kSuccess : kInvalidHandle;
 }
 
 TMV_EXPORT int tmv_stream_priority(void* stream, int* priority) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find(all, stream);
   if (!found || !priority) return kInvalidHandle;
   *priority = found->priority;
@@ -102,7 +103,7 @@ TMV_EXPORT int tmv_stream_priority(void* stream, int* priority) {
 
 TMV_EXPORT int tmv_stream_device(void* stream, int* device) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find(all, stream);
   if (!found) return kInvalidHandle;
   *device = found == &all.legacy ? tmv_current_device() : found->device;
@@ -112,7 +113,7 @@ TMV_EXPORT int tmv_stream_device(void* stream, int* device) {
 TMV_EXPORT int tmv_stream_sync(void* stream) {
   Streams& all = the_streams.get();
   if (all.capturing.load(std::memory_order_relaxed) == 0) return kSuccess;
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find(all, stream);
   if (!found) return kInvalidHandle;
   return found->capture ? lose_capture(*found) : kSuccess;
@@ -121,7 +122,7 @@ TMV_EXPORT int tmv_stream_sync(void* stream) {
 TMV_EXPORT int tmv_device_sync() {
   Streams& all = the_streams.get();
   if (all.capturing.load(std::memory_order_relaxed) == 0) return kSuccess;
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   for (auto& [handle, stream] : all.streams)
     if (stream->capture) return lose_capture(*stream);
   return kSuccess;
@@ -133,20 +134,20 @@ TMV_EXPORT int tmv_event_create(unsigned flags, void** event) {
   auto made = std::make_unique<Event>();
   made->flags = flags;
   *event = made.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   all.events[*event] = std::move(made);
   return kSuccess;
 }
 
 TMV_EXPORT int tmv_event_destroy(void* event) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   return all.events.erase(event) ? kSuccess : kInvalidHandle;
 }
 
 TMV_EXPORT int tmv_event_record(void* event, void* stream) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.events.find(event);
   Stream* on = find(all, stream);
   if (found == all.events.end() || !on) return kInvalidHandle;
@@ -160,13 +161,13 @@ TMV_EXPORT int tmv_event_record(void* event, void* stream) {
 
 TMV_EXPORT int tmv_event_query(void* event) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   return all.events.count(event) ? kSuccess : kInvalidHandle;
 }
 
 TMV_EXPORT int tmv_event_elapsed(float* milliseconds, void* start, void* end) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto from = all.events.find(start);
   auto to = all.events.find(end);
   if (!milliseconds) return kInvalidValue;
@@ -181,7 +182,7 @@ TMV_EXPORT int tmv_event_elapsed(float* milliseconds, void* start, void* end) {
 
 TMV_EXPORT int tmv_stream_wait(void* stream, void* event) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.events.find(event);
   Stream* waiting = find(all, stream);
   if (found == all.events.end() || !waiting) return kInvalidHandle;
@@ -198,7 +199,7 @@ TMV_EXPORT int tmv_stream_wait(void* stream, void* event) {
 
 TMV_EXPORT int tmv_capture_begin(void* stream, int) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find(all, stream);
   if (!found) return kInvalidHandle;
   if (found == &all.legacy) return kCaptureUnsupported;
@@ -217,7 +218,7 @@ TMV_EXPORT int tmv_capture_begin(void* stream, int) {
 
 TMV_EXPORT int tmv_capture_end(void* stream, void** graph) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find(all, stream);
   if (!found || !graph) return kInvalidHandle;
   *graph = nullptr;
@@ -244,7 +245,7 @@ TMV_EXPORT int tmv_capture_info(void* stream, CaptureInfo* info) {
   Streams& all = the_streams.get();
   *info = CaptureInfo();
   if (all.capturing.load(std::memory_order_relaxed) == 0) return kSuccess;
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find(all, stream);
   if (!found) return kInvalidHandle;
   if (!found->capture) return kSuccess;
@@ -259,27 +260,27 @@ TMV_EXPORT int tmv_capture_mode_exchange(int mode) { return std::exchange(captur
 TMV_EXPORT void tmv_launched(void* stream) {
   Streams& all = the_streams.get();
   if (all.capturing.load(std::memory_order_relaxed) == 0) return;
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find(all, stream);
   if (found && found->capture) ++found->capture->graph->nodes;
 }
 
 TMV_EXPORT size_t tmv_graph_nodes(void* graph) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.graphs.find(graph);
   return found == all.graphs.end() ? 0 : found->second->nodes;
 }
 
 TMV_EXPORT int tmv_graph_destroy(void* graph) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   return all.graphs.erase(graph) ? kSuccess : kInvalidValue;
 }
 
 TMV_EXPORT int tmv_graph_instantiate(void* graph, void** executable) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.graphs.find(graph);
   if (found == all.graphs.end() || !executable) return kInvalidValue;
   auto made = std::make_unique<Graph>(*found->second);
@@ -290,12 +291,12 @@ TMV_EXPORT int tmv_graph_instantiate(void* graph, void** executable) {
 
 TMV_EXPORT int tmv_graph_exec_destroy(void* executable) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   return all.executables.erase(executable) ? kSuccess : kInvalidValue;
 }
 
 TMV_EXPORT bool tmv_graph_executable(void* executable) {
   Streams& all = the_streams.get();
-  std::lock_guard<std::mutex> lock(all.mutex);
+  std::lock_guard<Mutex> lock(all.mutex);
   return all.executables.count(executable) > 0;
 }

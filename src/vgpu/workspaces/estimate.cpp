@@ -2,87 +2,131 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
-#include "vgpu/workspaces/data_type.h"
+#include "vgpu/workspaces/workspace_form.h"
 
 namespace torchmem::vgpu {
 namespace {
 
-uint64_t volume(const ConvolutionProblem& problem, const uint32_t (&sizes)[3]) {
-  uint64_t product = 1;
-  for (int i = 0; i < problem.dimensions; ++i) product *= sizes[i];
-  return product;
+constexpr int kNeighbours = 8;
+
+// Binary logarithm of x >= 1, right to 0.0002; some ten thousand are taken for an estimate.
+double log2_near(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  auto exponent = static_cast<int>(bits >> 52) - 1023;
+  bits = (bits & 0xfffffffffffff) | (uint64_t{1023} << 52);
+  double m;  // in [1, 2)
+  memcpy(&m, &bits, sizeof m);
+  return exponent - 2.49835315 + m * (4.02921139 + m * (-2.07833517 + m * (0.62603218 - m * 0.07844068)));
 }
 
-// Bytes of the copies that cuDNN makes of a problem's tensors for kernels that want channels in units of 16
-// bytes.
-struct Copies {
-  explicit Copies(const ConvolutionProblem& problem) {
-    uint64_t element = data_type_bytes(problem.type);
-    uint64_t unit = element ? 16 / element : 1;
-    auto padded = [&](uint64_t channels) { return (channels + unit - 1) / unit * unit; };
-    uint64_t output = 1;
-    for (int i = 0; i < problem.dimensions; ++i) output *= problem.output(i);
-    bytes[0] = problem.batch * padded(problem.channels) * volume(problem, problem.input) * element;
-    bytes[1] = problem.batch * padded(problem.filters) * output * element;
-    bytes[2] = problem.filters * padded(problem.channels / problem.groups) * volume(problem, problem.kernel) *
-               element;
+// What cuDNN's choice is taken to depend on, sizes by their logarithms. Weights and number of neighbours were
+// chosen on random problems; docs/facts/cudnn.md says how well the result does on those of real models.
+struct Sizes {
+  explicit Sizes(const ConvolutionProblem& problem)
+      : batch(log2_near(problem.batch + 1.0)),
+        channels(log2_near(problem.channels / problem.groups + 1.0)),
+        filters(log2_near(problem.filters / problem.groups + 1.0)),
+        channels_by_8(problem.channels / problem.groups % 8 == 0),
+        filters_by_8(problem.filters / problem.groups % 8 == 0) {}
+
+  double distance(const Sizes& other) const {
+    return std::abs(batch - other.batch) + std::abs(channels - other.channels) +
+           std::abs(filters - other.filters) + 2 * (channels_by_8 != other.channels_by_8) +
+           2 * (filters_by_8 != other.filters_by_8);
   }
 
-  uint64_t of(unsigned parts) const {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < 3; ++i)
-      if (parts >> i & 1) sum += bytes[i];
+  double batch, channels, filters;  // channels and filters of one group
+  bool channels_by_8, filters_by_8;
+};
+
+struct Shape {
+  explicit Shape(const ConvolutionProblem& problem) : problem(problem) {
+    double outputs = problem.batch, elements = 1;
+    for (int i = 0; i < problem.dimensions; ++i) {
+      double here = problem.output(i);
+      outputs *= here;
+      elements *= problem.kernel[i];
+      output[i] = log2_near(here + 1);
+      kernel[i] = log2_near(problem.kernel[i] + 1.0);
+    }
+    rows = log2_near(outputs);
+    depth = log2_near(elements * (problem.channels / problem.groups));
+    pointwise = elements == 1;
+  }
+
+  double distance(const Shape& other) const {
+    double sum = 0.5 * std::abs(rows - other.rows) + 0.5 * std::abs(depth - other.depth) +
+                 (pointwise != other.pointwise);
+    for (int i = 0; i < problem.dimensions; ++i)
+      sum += 0.5 * std::abs(output[i] - other.output[i]) + 1.5 * std::abs(kernel[i] - other.kernel[i]) +
+             (problem.stride[i] != other.problem.stride[i]) +
+             (problem.dilation[i] != other.problem.dilation[i]);
     return sum;
   }
 
-  uint64_t bytes[3];  // input, output, filters
+  const ConvolutionProblem& problem;
+  double output[3] = {}, kernel[3] = {};
+  double rows, depth;  // of the matrix product that the convolution is
+  bool pointwise;
 };
 
-double distance(const ConvolutionProblem& a, const ConvolutionProblem& b) {
-  double sum = 0;
-  auto logarithms = [&](double x, double y, double weight) {
-    sum += weight * std::abs(std::log2((x + 1) / (y + 1)));
+struct Neighbour {
+  const ConvolutionFact* fact;
+  double distance;
+  uint64_t bytes;  // the problem's, if cuDNN chooses as for this neighbour
+};
+
+// The nearest facts of the problem's class, nearest first. Returns how many.
+int find_neighbours(const Facts& facts, const ConvolutionProblem& problem,
+                    bool (*usable)(const ConvolutionFact&), Neighbour (&nearest)[kNeighbours]) {
+  Sizes sizes(problem);
+  Shape shape(problem);
+  int count = 0;
+  auto too_far = [&](double distance) {
+    return count == kNeighbours && distance >= nearest[count - 1].distance;
   };
-  logarithms(a.batch, b.batch, 1);
-  logarithms(a.channels, b.channels, 1);
-  logarithms(a.filters, b.filters, 1);
-  for (int i = 0; i < a.dimensions; ++i) {
-    logarithms(a.output(i), b.output(i), 0.5);
-    logarithms(a.kernel[i], b.kernel[i], 1.5);
-    sum += 1.5 * (a.stride[i] != b.stride[i]) + 1.5 * (a.dilation[i] != b.dilation[i]);
+  for (const ConvolutionFact& fact : facts.class_of(problem)) {
+    if (memcmp(&fact.problem, &problem, sizeof problem) == 0 || (usable && !usable(fact))) continue;
+    double distance = Sizes(fact.problem).distance(sizes);
+    if (too_far(distance)) continue;
+    distance += Shape(fact.problem).distance(shape);
+    if (too_far(distance)) continue;
+    int at = count < kNeighbours ? count++ : count - 1;
+    for (; at > 0 && nearest[at - 1].distance > distance; --at) nearest[at] = nearest[at - 1];
+    nearest[at] = {&fact, distance, 0};
   }
-  sum += 2 * ((a.channels / a.groups % 8 == 0) != (b.channels / b.groups % 8 == 0));
-  sum += 2 * ((a.filters / a.groups % 8 == 0) != (b.filters / b.groups % 8 == 0));
-  return sum;
+  return count;
 }
 
-const ConvolutionFact* nearest(const Facts& facts, const ConvolutionProblem& problem) {
-  const ConvolutionFact* best = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (const ConvolutionFact& fact : facts.class_of(problem)) {
-    if (memcmp(&fact.problem, &problem, sizeof problem) == 0) continue;
-    double here = distance(fact.problem, problem);
-    if (here < least) {
-      least = here;
-      best = &fact;
-    }
-  }
-  return best;
+bool alike(uint64_t a, uint64_t b) {
+  uint64_t more = a > b ? a : b, less = a > b ? b : a;
+  return more - less <= more / 20 + 4096;
 }
 
 }  // namespace
 
-WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem& problem) {
-  const ConvolutionFact* fact = nearest(facts, problem);
-  if (!fact) return {};
-  if (fact->bytes == 0) return {0, Knowledge::kEstimated};
-  Copies theirs(fact->problem);
-  unsigned form = 0;  // the set of copies that leaves the least of the recorded size unexplained
-  for (unsigned parts = 1; parts < 8; ++parts)
-    if (theirs.of(parts) <= fact->bytes && theirs.of(parts) > theirs.of(form)) form = parts;
-  return {Copies(problem).of(form) + fact->bytes - theirs.of(form), Knowledge::kEstimated};
+// Of the neighbours' sizes, the one that the nearest and most of them agree on.
+WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem& problem,
+                                   bool (*usable)(const ConvolutionFact&)) {
+  Neighbour nearest[kNeighbours];
+  int count = find_neighbours(facts, problem, usable, nearest);
+  if (count == 0) return {};
+  for (int i = 0; i < count; ++i)
+    nearest[i].bytes = WorkspaceForm(nearest[i].fact->problem, nearest[i].fact->bytes).bytes_for(problem);
+  uint64_t best = 0;
+  double most = 0;
+  for (int i = 0; i < count; ++i) {
+    double votes = 0;
+    for (int j = 0; j < count; ++j)
+      if (alike(nearest[i].bytes, nearest[j].bytes)) votes += 1 / (0.3 + nearest[j].distance);
+    if (votes > most) {
+      most = votes;
+      best = nearest[i].bytes;
+    }
+  }
+  return {best, Knowledge::kEstimated};
 }
 
 WorkspaceSize convolution_workspace(const Facts& facts, const ConvolutionProblem& problem) {

@@ -12,11 +12,13 @@ struct WorkspaceSize {
   Knowledge knowledge = Knowledge::kUnknown;
 };
 
-// The recorded size; or else an estimate from the nearest recorded problem of the same class; or else, where
+// The recorded size; or else an estimate from the nearest recorded problems of the same class; or else, where
 // no problem of the class is recorded, 0 and kUnknown.
 WorkspaceSize convolution_workspace(const Facts& facts, const ConvolutionProblem& problem);
 
 // The estimate alone, as if the problem itself were not recorded (so that the estimate can be measured).
-WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem& problem);
+// `usable`, if given, says which facts may be used.
+WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem& problem,
+                                   bool (*usable)(const ConvolutionFact&) = nullptr);
 
 }  // namespace torchmem::vgpu

@@ -105,15 +105,13 @@ TEST(Backend, EachExecutionCountsOnce) {
   EXPECT_EQ(device::workspaces[1].problem, "f32 nchw 32x3x224x224 -> 64 k7x7 p3x3 s2x2");
 }
 
-TEST(Backend, ModulesLoadOnceForwardThenBackward) {
+TEST(Backend, AConvolutionLoadsKernelsWhenItIsPlannedAndWhenItRuns) {
   device::forget();
-  execute(make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kForward))));
-  execute(make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kBackwardFilter))));
-  execute(make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kBackwardData))));
-  std::vector<std::string> loaded = device::modules;
-  if (!loaded.empty() && loaded[0] == "conv_forward")
-    loaded.erase(loaded.begin());  // unless an earlier test did
-  EXPECT_EQ(loaded, std::vector<std::string>{"conv_backward"});
+  Descriptor plan = make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+  EXPECT_EQ(device::loads, std::vector<Load>{Load::convolution_plan});
+  execute(plan);
+  ASSERT_FALSE(device::loads.empty());
+  EXPECT_EQ(device::loads.back(), Load::convolution_kernel);
 }
 
 TEST(Backend, AnUnknownGraphIsCountedAsUnknown) {

@@ -5,7 +5,7 @@
 
 namespace device {
 std::vector<Workspace> workspaces;
-std::vector<std::string> modules;
+std::vector<torchmem::vgpu::Load> loads;
 }  // namespace device
 
 extern "C" {
@@ -14,7 +14,6 @@ void tmv_count_workspace(const char*, const char* operation, const char* problem
 }
 void tmv_count_unmodelled(const char*, const char*) {}
 int tmv_profile_json(char*, size_t) { return 0; }
-void tmv_loaded(torchmem::vgpu::Load) {}
-void tmv_module_loaded(const char* what) { device::modules.push_back(what); }
+void tmv_loaded(torchmem::vgpu::Load what) { device::loads.push_back(what); }
 int tmv_version(const char*) { return 13000; }
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/device/core.h"
+
 // What the device under the virtual cuDNN was told. The test program stands in for the device.
 namespace device {
 
@@ -15,11 +17,11 @@ struct Workspace {
 };
 
 extern std::vector<Workspace> workspaces;
-extern std::vector<std::string> modules;
+extern std::vector<torchmem::vgpu::Load> loads;
 
 inline void forget() {
   workspaces.clear();
-  modules.clear();
+  loads.clear();
 }
 
 }  // namespace device
