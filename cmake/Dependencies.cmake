@@ -22,9 +22,12 @@ function(torchmem_dependency name)
     URL "${arg_URL}"
     URL_HASH SHA256=${arg_SHA256}
     DOWNLOAD_EXTRACT_TIMESTAMP OFF
-    SYSTEM
   )
   FetchContent_MakeAvailable(${name})
+  # Our warnings are not for other people's headers.
+  get_target_property(library ${arg_TARGET} ALIASED_TARGET)
+  get_target_property(headers ${library} INTERFACE_INCLUDE_DIRECTORIES)
+  set_target_properties(${library} PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${headers}")
 endfunction()
 
 torchmem_dependency(
