@@ -182,8 +182,10 @@ CallSite current_call_site() {
   if (!state.open.empty()) site.op = state.open.back()->name;
   if (const Place* place = current_place(state)) {
     site.module = place->module;
-    if (!place->source.empty() && !place->source.front().filename.empty()) {
-      site.line = place->source.front().filename + ":" + std::to_string(place->source.front().line);
+    for (const auto& frame : place->source) {
+      if (frame.filename.empty() || frame.filename == "<string>") continue;  // PyTorch's own decompositions are strings
+      site.line = frame.filename + ":" + std::to_string(frame.line);
+      break;
     }
   }
   return site;

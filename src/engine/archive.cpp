@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <vector>
 
 #include "engine/failure.h"
 
@@ -55,6 +56,18 @@ void refuse_what_is_no_zip(const std::string& path, const std::string& head) {
   refuse(path, std::string("it is not a TorchScript archive (no zip file). ") + kMakeOne);
 }
 
+/// The text of every source file in code/.
+std::vector<std::string> code_records(const std::string& path) {
+  std::vector<std::string> texts;
+  PyTorchStreamReader reader(path);
+  for (const auto& record : reader.getAllRecords()) {
+    if (record.rfind("code/", 0) != 0 || record.size() < 3 || record.compare(record.size() - 3, 3, ".py") != 0) continue;
+    const auto [data, size] = reader.getRecord(record);
+    texts.emplace_back(static_cast<const char*>(data.get()), size);
+  }
+  return texts;
+}
+
 std::string without_backtrace(const std::exception& error) {
   if (const auto* torch_error = dynamic_cast<const c10::Error*>(&error)) return torch_error->what_without_backtrace();
   return error.what();
@@ -97,7 +110,7 @@ ArchiveFacts check_archive(const std::string& path) {
       refuse(path, "its format is newer than this LibTorch can read (" + text.substr(at, text.find(". ", at) - at) +
                        "). Save it with an older PyTorch, or build torchmem against a newer one.");
     }
-    if (text.find("file not found") != std::string::npos) {
+    if (text.find("file not found") != std::string::npos || text.find("hasRecord(\"version\")") != std::string::npos) {
       refuse(path, std::string("it is a zip file, but not a TorchScript archive. ") + kMakeOne);
     }
     refuse(path, "its zip structure cannot be read: " + text.substr(0, text.find('\n')));
@@ -108,11 +121,7 @@ ArchiveFacts check_archive(const std::string& path) {
 std::set<std::string> missing_operators(const std::string& path) {
   static const std::regex call(R"(\bops\.([A-Za-z_]\w*)\.([A-Za-z_]\w*))");
   std::set<std::string> missing;
-  PyTorchStreamReader reader(path);
-  for (const auto& record : reader.getAllRecords()) {
-    if (record.rfind("code/", 0) != 0 || record.size() < 3 || record.compare(record.size() - 3, 3, ".py") != 0) continue;
-    const auto [data, size] = reader.getRecord(record);
-    const std::string code(static_cast<const char*>(data.get()), size);
+  for (const auto& code : code_records(path)) {
     for (std::sregex_iterator it(code.begin(), code.end(), call), end; it != end; ++it) {
       const std::string name = (*it)[1].str() + "::" + (*it)[2].str();
       if ((*it)[1] == "prim" || (*it)[1] == "aten") continue;
@@ -120,6 +129,14 @@ std::set<std::string> missing_operators(const std::string& path) {
     }
   }
   return missing;
+}
+
+bool is_quantized(const std::string& path) {
+  for (const auto& code : code_records(path)) {
+    if (code.find("ops.quantized.") != std::string::npos) return true;
+    if (code.find("__torch__.torch.classes.quantized.") != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace torchmem::engine

@@ -20,4 +20,8 @@ ArchiveFacts check_archive(const std::string& path);
 /// "namespace::name". PyTorch's loader stops at the first one.
 std::set<std::string> missing_operators(const std::string& path);
 
+/// Whether the archive's code uses quantized operators or packed quantized weights. Loading those onto a CUDA device ends the process: the
+/// packing reads device memory as if it were the host's.
+bool is_quantized(const std::string& path);
+
 }  // namespace torchmem::engine

@@ -35,7 +35,7 @@ ErrorRecord out_of_memory(const std::string& what, const capture::OutOfMemory& o
   return {FailureKind::kOutOfMemory, std::move(record)};
 }
 
-/// What is behind it, where that is known: a device written into a trace, a quantized model; else how the model was called.
+/// What is behind it, where that is known: a device written into a trace; else how the model was called.
 std::string hint(const TorchMessage& message, const RunState& state) {
   const auto says = [&](const char* words) { return message.text.find(words) != std::string::npos; };
   if (says("same device") || says("two devices")) {
@@ -44,9 +44,6 @@ std::string hint(const TorchMessage& message, const RunState& state) {
       return "The device cpu is written into the model as a constant at " + constant["line"].get<std::string>() +
              ", as a trace on the CPU does: trace it on the GPU, or use torch.jit.script.";
     }
-  }
-  if (says("Quantized") || says("quantized::")) {
-    return "The model is quantized, and PyTorch's quantized operators run on the CPU only: give the model as it was before quantization.";
   }
   return state.call.empty() ? "" : "The model was called as " + state.call + ".";
 }

@@ -60,6 +60,16 @@ void walk(at::ArrayRef<const torch::jit::Block*> blocks, GraphFacts& facts) {
   }
 }
 
+bool has_calls(const torch::jit::Block* block) {
+  for (const torch::jit::Node* node : block->nodes()) {
+    if (node->kind() == torch::jit::prim::CallMethod || node->kind() == torch::jit::prim::CallFunction) return true;
+    for (const torch::jit::Block* inner : node->blocks()) {
+      if (has_calls(inner)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string signature_text(const torch::jit::Method& method) {
@@ -105,7 +115,9 @@ json module_facts(const torch::jit::Module& module) {
 
 json graph_facts(const torch::jit::Method& method) {
   const auto graph = method.graph()->copy();
-  torch::jit::Inline(*graph);
+  // With the executor's optimisation off, one pass inlines one level of calls.
+  constexpr int kDeepestCalls = 100;
+  for (int level = 0; level < kDeepestCalls && has_calls(graph->block()); ++level) torch::jit::Inline(*graph);
   GraphFacts facts;
   const torch::jit::Block* top = std::as_const(*graph).block();
   walk(at::ArrayRef<const torch::jit::Block*>(&top, 1), facts);

@@ -10,13 +10,13 @@ void run_inspect(const Request& request, capture::StreamWriter& writer) {
   const ArchiveFacts archive = check_archive(request.model);
   load_libraries(request.libraries);
   const auto missing = missing_operators(request.model);
-  writer.facts({{"inspection",
+  writer.facts({{"model",
                  {{"path", request.model},
                   {"file_bytes", archive.file_bytes},
                   {"format_version", archive.format_version},
                   {"missing_operators", missing}}}});
   const auto model = load_torchscript(request, c10::Device(c10::DeviceType::CPU), /*weightless=*/true);
-  writer.facts({{"inspection", model->description()}});
+  writer.facts({{"model", model->description()}});
 }
 
 }  // namespace torchmem::engine

@@ -5,7 +5,7 @@
 
 namespace torchmem::engine {
 
-/// Writes what is in the model's file as the fact "inspection", without a device and without reading its weights: what Model::description
+/// Writes what is in the model's file as the fact "model", without a device and without reading its weights: what Model::description
 /// says, or, when it cannot be loaded for want of an operator, "missing_operators" before the Failure is thrown.
 void run_inspect(const Request& request, capture::StreamWriter& writer);
 

@@ -18,7 +18,7 @@ at::Tensor load_tensor_file(const std::string& path, c10::Device device, const s
     return Failure(FailureKind::kBadInput, place + " cannot be read from " + path + ": " + problem, {{"signature", signature}});
   };
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw refuse(std::strerror(errno));
+  if (!in) throw refuse(std::string(std::strerror(errno)) + ".");
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   c10::IValue value;
   try {

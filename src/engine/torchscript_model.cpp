@@ -129,6 +129,10 @@ class TorchScriptModel : public Model {
 
 std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device device, bool weightless) {
   const ArchiveFacts archive = check_archive(request.model);
+  if (device.is_cuda() && is_quantized(request.model)) {
+    throw Failure(FailureKind::kBadModel, "The model " + request.model + " is quantized, and PyTorch's quantized operators run on the CPU "
+                                          "only: it cannot be loaded onto a CUDA device.\nGive the model as it was before quantization.");
+  }
   if (!request.jit) {
     torch::jit::setGraphExecutorOptimize(false);
     torch::jit::setTensorExprFuserEnabled(false);
