@@ -55,9 +55,8 @@ ModelGaps::ModelGaps(uint64_t begin, uint64_t end) { gaps_[begin] = end; }
 uint64_t ModelGaps::take(uint64_t bytes, uint64_t alignment) {
   for (auto gap = gaps_.rbegin(); gap != gaps_.rend(); ++gap) {
     const uint64_t end = gap->second;
-    if (end - gap->first < bytes) continue;
+    if (end - gap->first < bytes + alignment) continue;
     const uint64_t address = (end - bytes) / alignment * alignment;
-    if (address < gap->first) continue;
     if (gap->first == address) {
       gaps_.erase(address);
     } else {
@@ -87,9 +86,8 @@ uint64_t ProcessGaps::take(uint64_t bytes, uint64_t alignment) {
   for (size_t i = mappings.size(); i-- > 1;) {
     const uint64_t begin = mappings[i - 1].second;
     const uint64_t end = mappings[i].first;
-    if (end - begin < bytes) continue;
+    if (end - begin < bytes + alignment) continue;
     const uint64_t address = (end - bytes) / alignment * alignment;
-    if (address < begin) continue;
     void* wanted = reinterpret_cast<void*>(address);
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     void* mapped = mmap(wanted, bytes, PROT_NONE, flags, -1, 0);

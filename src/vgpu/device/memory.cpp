@@ -101,11 +101,11 @@ TMV_EXPORT void tmv_pointer(uint64_t address, PointerInfo* info) {
 }
 
 TMV_EXPORT int tmv_address_reserve(int device, size_t bytes, size_t alignment, uint64_t* address) {
+  if (int status = tmv_activate(device); status != kSuccess) return status;
+  if (!address || bytes == 0) return kInvalidValue;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
-  Device* found = device_at(all, device);
-  if (!found || !found->addresses || !address || bytes == 0) return kInvalidValue;
-  *address = found->addresses->reserve(bytes, alignment);
+  *address = device_at(all, device)->addresses->reserve(bytes, alignment);
   if (*address == 0) return kOutOfMemory;
   all.reservations[*address] = device;
   return kSuccess;
