@@ -15,6 +15,7 @@ struct PeakMoment {
   uint64_t event = 0;  // its index in the device's trace
   AllocatorTotals totals;
   uint64_t largest_inactive = 0;  // the largest inactive block
+  uint64_t peak_reserved = 0;  // the most that was reserved at any moment of the trace, not only at this one
 };
 
 // The first moment of the most allocated bytes in the device's trace; nothing when the trace is empty or does

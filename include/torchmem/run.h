@@ -90,6 +90,7 @@ struct Usage {
 struct Phase {
   std::string name;
   std::optional<int64_t> iteration;  // from 0; absent for load
+  std::optional<int64_t> micro;      // the accumulated micro-batch, from 0; absent without accumulation
   // Number of events of each device's trace that had happened (index = device; shorter = 0).
   std::vector<uint64_t> events;
   std::optional<Usage> allocated;
@@ -106,7 +107,7 @@ struct Phase {
 struct Finding {
   std::string kind;     // "assumed_value", "estimated_workspace", "unmodelled_call"
   uint64_t count = 0;   // how many times
-  uint64_t bytes = 0;   // the most bytes that one of them was about
+  uint64_t bytes = 0;   // that all of them together were about
   nlohmann::json what;  // the rest: name, op, module, line, library, problem, ...
 };
 

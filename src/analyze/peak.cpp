@@ -8,17 +8,6 @@ namespace {
 
 void raise(std::optional<uint64_t>& most, uint64_t value) { most = std::max(most.value_or(0), value); }
 
-// Reserved peak of the whole trace: the statistics of a foreign snapshot are not in it.
-uint64_t reserved_peak(const Run& run, int32_t device) {
-  AllocatorState state = state_before_trace(run, device);
-  uint64_t most = state.totals().reserved;
-  for (const Event& event : run.traces[static_cast<size_t>(device)]) {
-    state.apply(event);
-    most = std::max(most, state.totals().reserved);
-  }
-  return most;
-}
-
 // What the phases say; false when no phase has statistics.
 bool peak_of_phases(const Run& run, Peak& peak) {
   bool found = false;
@@ -59,9 +48,11 @@ std::optional<PeakMoment> find_peak_moment(const Run& run, int32_t device) {
     AllocatorState state = state_before_trace(run, device);
     PeakMoment peak;
     peak.totals = state.totals();
+    peak.peak_reserved = state.totals().reserved;
     uint64_t events = 0;
     for (uint64_t i = 0; i < trace.size(); ++i) {
       state.apply(trace[i]);
+      peak.peak_reserved = std::max(peak.peak_reserved, state.totals().reserved);
       if (state.totals().allocated > peak.totals.allocated) {
         peak.totals = state.totals();
         peak.event = i;
@@ -93,7 +84,7 @@ std::optional<Peak> find_peak(const Run& run) {
     peak.phase = phase ? std::optional(phase->name) : run.error ? run.error->phase : std::nullopt;
     peak.iteration = phase ? phase->iteration : run.error ? run.error->iteration : std::nullopt;
   }
-  raise(peak.reserved, reserved_peak(run, device));
+  raise(peak.reserved, peak.moment->peak_reserved);
   return peak;
 }
 

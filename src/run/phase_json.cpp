@@ -47,6 +47,7 @@ Phase phase_from_json(const json& object) {
   Phase phase;
   phase.name = object.at("phase").get<std::string>();
   phase.iteration = optional_field<int64_t>(object, "iteration");
+  phase.micro = optional_field<int64_t>(object, "micro");
   for (const UsageField& field : usage_fields) {
     auto found = object.find(field.name);
     if (found == object.end() || found->is_null()) continue;
@@ -61,6 +62,7 @@ Phase phase_from_json(const json& object) {
 json phase_to_json(const Phase& phase) {
   json object = {{"phase", phase.name}};
   if (phase.iteration) object["iteration"] = *phase.iteration;
+  if (phase.micro) object["micro"] = *phase.micro;
   for (const UsageField& field : usage_fields) {
     const std::optional<Usage>& usage = phase.*field.member;
     if (usage) object[field.name] = {{"current", usage->current}, {"peak", usage->peak}};
@@ -108,7 +110,7 @@ void add_finding(std::vector<Finding>& findings, json object) {
     return;
   }
   same->count += finding.count;
-  same->bytes = std::max(same->bytes, finding.bytes);
+  same->bytes += finding.bytes;
 }
 
 json finding_to_json(const Finding& finding) {

@@ -50,7 +50,7 @@ TEST(Stream, ReadsEveryRecord) {
   EXPECT_EQ(run.phases[1].events, std::vector<uint64_t>{4});
   ASSERT_EQ(run.findings.size(), 1u);
   EXPECT_EQ(run.findings[0].count, 2u);
-  EXPECT_EQ(run.findings[0].bytes, 16u);
+  EXPECT_EQ(run.findings[0].bytes, 24u);
   EXPECT_TRUE(run.has_segments);
   EXPECT_FALSE(run.segments[0].is_large);
   ASSERT_TRUE(run.error);

@@ -1,0 +1,17 @@
+#include "cli/commands.h"
+
+namespace torchmem::cli {
+
+const std::vector<CommandEntry>& command_table() {
+  static const std::vector<CommandEntry> table = {
+      {"profile", "Run a model once: phases, peak, where the memory goes", false, make_profile_command},
+      {"inspect", "What is in a model file, run file or memory snapshot", false, make_inspect_command},
+      {"run", "Run a program that uses PyTorch, on the virtual GPU or a real one", true, make_run_command},
+      {"devices", "The device profiles, and the GPUs of this machine", false, make_devices_command},
+  };
+  return table;
+}
+
+nlohmann::json Command::error_document(const Error&) const { return nullptr; }
+
+}  // namespace torchmem::cli

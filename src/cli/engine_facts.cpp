@@ -1,0 +1,65 @@
+#include "cli/engine_facts.h"
+
+#include <fstream>
+#include <iostream>
+
+#include "cli/model_options.h"
+#include "report/text.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+// "9.19.0" as 91900.
+int64_t cudnn_number(const std::string& version) {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  if (std::sscanf(version.c_str(), "%d.%d.%d", &major, &minor, &patch) < 2) return 0;
+  return int64_t{10000} * major + 100 * minor + patch;
+}
+
+// A profile is verified for the versions that it was checked with.
+bool is_verified(const Run& run, const DeviceChoice& device) {
+  std::ifstream in(device.profile_file);
+  json profile = json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!profile.is_object() || profile.value("verified", json()) != true) return false;
+  json checked = profile.value(json::json_pointer("/versions/cudnn"), json());
+  std::string used = run.facts.value(json::json_pointer("/software/cudnn"), std::string());
+  return used.empty() || !checked.is_number_integer() || checked.get<int64_t>() == cudnn_number(used);
+}
+
+}  // namespace
+
+void add_engine_facts(Run& run, const json& request, const DeviceChoice& device) {
+  json& facts = run.facts;
+  if (!facts.contains("model") || !facts["model"].is_object()) facts["model"] = json::object();
+  if (!facts["model"].contains("path")) facts["model"]["path"] = request.at("model");
+  if (!facts.contains("arguments")) facts["arguments"] = arguments_of(request);
+  json& about = facts["device"];
+  if (!about.is_object()) about = json::object();
+  if (device.kind == DeviceChoice::Kind::virtual_gpu) {
+    about["kind"] = "virtual";
+    about["profile"] = device.profile_id;
+    about["verified"] = is_verified(run, device);
+  } else {
+    about["kind"] = "cuda";
+    about["index"] = device.index;
+  }
+  if (!device.why.empty()) about["chosen"] = device.why;
+}
+
+void say_error(const Run& run, const std::string& saved) {
+  const RunError& error = *run.error;
+  std::string text = error.message;
+  bool says_phase = error.kind == ErrorKind::out_of_memory || error.kind == ErrorKind::model_failed;
+  if (says_phase && error.phase) {
+    text = phase_name(*error.phase, error.iteration ? &*error.iteration : nullptr) + ": " + text;
+  }
+  if (!saved.empty()) text += "\nWhat ran until then is in " + saved + ".";
+  std::cerr << "torchmem: " << text << std::endl;
+}
+
+}  // namespace torchmem::cli

@@ -1,0 +1,18 @@
+// What the command line adds to a run that the engine told, and how it says the run's error.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/device_choice.h"
+#include "torchmem/run.h"
+
+namespace torchmem::cli {
+
+// Adds model path, arguments, and of the device: kind, profile, whether that is verified, why it was chosen.
+void add_engine_facts(Run& run, const nlohmann::json& request, const DeviceChoice& device);
+
+// The run's error on standard error, with its phase, and where the run was kept.
+void say_error(const Run& run, const std::string& saved);
+
+}  // namespace torchmem::cli

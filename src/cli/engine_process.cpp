@@ -1,0 +1,108 @@
+#include "cli/engine_process.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "cli/child_process.h"
+#include "cli/layout.h"
+#include "cli/preload.h"
+#include "cli/temporary_directory.h"
+#include "run/file.h"
+#include "torchmem/allocator_state.h"
+#include "torchmem/stream.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::chrono::seconds grace(5);
+
+RunError error_of(ErrorKind kind, const std::string& message, const Run& run) {
+  RunError error;
+  error.kind = kind;
+  error.message = message;
+  error.detail = json::object();
+  if (!run.phases.empty()) error.detail["last_phase"] = run.phases.back().name;
+  return error;
+}
+
+// What a process that ended without a word of its own died of.
+std::optional<RunError> error_of_end(const ChildResult& result, const Run& run) {
+  if (result.interrupted) return error_of(ErrorKind::interrupted, "interrupted", run);
+  std::string where =
+      run.phases.empty() ? "before its first phase ended" : "after phase " + run.phases.back().name;
+  if (WIFSIGNALED(result.status)) {
+    int signal = WTERMSIG(result.status);
+    if (signal == SIGINT || signal == SIGTERM) return error_of(ErrorKind::interrupted, "interrupted", run);
+    std::string message =
+        "the engine that ran the model was ended by " + signal_name(signal) + " " + where + ".";
+    if (signal == SIGKILL)
+      message += " Perhaps this machine ran out of memory (host memory, not the device's).";
+    return error_of(ErrorKind::model_failed, message, run);
+  }
+  if (WEXITSTATUS(result.status) == 0 && run.has_segments) return std::nullopt;
+  if (WEXITSTATUS(result.status) == 0 && run.traces.empty() && run.phases.empty() && !run.facts.empty()) {
+    return std::nullopt;  // an inspection makes no events
+  }
+  return error_of(WEXITSTATUS(result.status) == 3 ? ErrorKind::unavailable : ErrorKind::internal,
+                  "the engine ended with code " + std::to_string(WEXITSTATUS(result.status)) + " " + where +
+                      " without saying why; see its messages above.",
+                  run);
+}
+
+}  // namespace
+
+Run run_engine(json request, const DeviceChoice& device) {
+  ChildOptions child;
+  child.arguments = {engine_path().string()};
+  child.output_to_stderr = true;
+  child.grace = grace;
+  TemporaryDirectory directory;
+  std::filesystem::path stream = directory.path() / "stream";
+  request["stream"] = stream.string();
+  std::optional<PreloadList> libraries;
+  if (device.kind == DeviceChoice::Kind::virtual_gpu) {
+    request["device"] = {{"kind", "virtual"}, {"index", 0}};
+    libraries.emplace(virtual_gpu_libraries());
+    // CUDA_VISIBLE_DEVICES chooses among real GPUs.
+    child.environment = environment_with({{"LD_PRELOAD", libraries->value(std::getenv("LD_PRELOAD"))},
+                                          {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
+                                          {"CUDA_VISIBLE_DEVICES", ""}});
+  } else {
+    request["device"] = {{"kind", "cuda"}, {"index", device.index}};
+    child.environment = environment_with({});
+  }
+  std::filesystem::path request_file = directory.path() / "request.json";
+  try {
+    write_file_whole(request_file, request.dump(1));
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::unavailable,
+                std::string("cannot ") + error.what() + " (TMPDIR names another place)");
+  }
+  child.arguments.push_back(request_file.string());
+  spdlog::debug("starting {} {}", child.arguments[0], child.arguments[1]);
+
+  ChildResult result;
+  try {
+    result = run_child(child);
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::unavailable, std::string("cannot ") + error.what());
+  }
+  spdlog::debug("the engine ended with status {}", result.status);
+  Run run;
+  run.is_ours = true;
+  if (std::filesystem::exists(stream)) run = read_stream_file(stream);
+  // An interrupted engine may call the interruption an error of its own.
+  if (!run.error || result.interrupted) run.error = error_of_end(result, run);
+  if (!run.traces.empty()) complete_segments(run);
+  return run;
+}
+
+}  // namespace torchmem::cli

@@ -1,0 +1,72 @@
+#include "cli/commands.h"
+#include "cli/engine_facts.h"
+#include "cli/engine_process.h"
+#include "cli/model_file.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
+#include "torchmem/report.h"
+#include "torchmem/run_file.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* footer =
+    "Of a model: signature, parameters, buffers, constants, devices and operators in the file, and what is "
+    "missing.\n"
+    "Of a run file or a memory snapshot of PyTorch: peak, end, and what is free within it.";
+
+class InspectCommand : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("FILE", options_.model,
+                   "A TorchScript file, a run file (profile --save), or a memory snapshot")
+        ->required();
+    add_opening_options(app, options_);
+    app.footer(footer);
+  }
+
+  ExitCode run() override {
+    check_outputs({{"--json", common.json}}, input_files(options_));
+    if (kind_of_file(options_.model) == FileKind::pickle) return inspect_snapshot();
+    return inspect_model();
+  }
+
+  json error_document(const Error& error) const override {
+    Run run;
+    run.facts = {{"model", {{"path", options_.model}}}};
+    run.error = RunError{error.kind(), error.what(), {}, {}, json::object()};
+    return model_json(run);
+  }
+
+ private:
+  ExitCode inspect_snapshot() const {
+    Run run = read_run_file(options_.model);
+    if (!common.json.empty()) write_json_output(common.json, snapshot_json(run, options_.model));
+    if (common.json != "-") write_stdout(snapshot_text(run, options_.model));
+    return ExitCode::yes;
+  }
+
+  ExitCode inspect_model() const {
+    json request = make_request(options_, "inspect", common.log_level);
+    DeviceChoice device = choose_device(options_.device);
+    Run run = run_engine(request, device);
+    if (!common.json.empty()) write_json_output(common.json, model_json(run));
+    if (run.error) {
+      say_error(run, "");
+      return exit_code_of(run.error->kind);
+    }
+    if (common.json != "-") write_stdout(model_text(run));
+    return ExitCode::yes;
+  }
+
+  ModelOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_inspect_command() { return std::make_unique<InspectCommand>(); }
+
+}  // namespace torchmem::cli

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <iostream>
+#include <new>
+#include <system_error>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+
+namespace torchmem::cli {
+namespace {
+
+constexpr const char* description =
+    "How much CUDA memory a PyTorch model takes, where it goes, and what would make it less:\n"
+    "to the byte, on a real GPU or with none at all.";
+
+// "profile, inspect, ..."
+std::string command_names() {
+  std::string names;
+  for (const CommandEntry& entry : command_table())
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  return names;
+}
+
+bool is_command(const std::string& name) {
+  const auto& table = command_table();
+  return std::any_of(table.begin(), table.end(),
+                     [&](const CommandEntry& entry) { return name == entry.name; });
+}
+
+void say(const std::string& message) { std::cerr << "torchmem: " << message << std::endl; }
+
+ExitCode fail(const Command& command, const Error& error) {
+  say(error.what());
+  if (!command.common.json.empty()) {
+    nlohmann::json document = command.error_document(error);
+    if (!document.is_null()) {
+      try {
+        write_json_output(command.common.json, document);
+      } catch (const Error& second) {
+        say(second.what());
+      }
+    }
+  }
+  return exit_code_of(error.kind());
+}
+
+ExitCode run_command(Command& command) {
+  try {
+    start_log(command.common);
+    return command.run();
+  } catch (const Error& error) {
+    return fail(command, error);
+  } catch (const std::bad_alloc&) {
+    return fail(command, Error(ErrorKind::unavailable,
+                               "this machine's memory ran out (host memory, not the device's)"));
+  } catch (const std::exception& error) {
+    return fail(command,
+                Error(ErrorKind::internal, std::string("something unexpected went wrong: ") + error.what()));
+  }
+}
+
+// Parses and runs. The program's own arguments stand after "--" and are none of ours.
+ExitCode dispatch(std::vector<std::string> arguments) {
+  CLI::App app(description, "torchmem");
+  app.set_version_flag("--version", "torchmem " TORCHMEM_VERSION);
+  app.require_subcommand(1);
+  app.footer("torchmem COMMAND --help tells more of each.");
+  std::vector<std::unique_ptr<Command>> commands;
+  std::vector<CLI::App*> parsers;
+  for (const CommandEntry& entry : command_table()) {
+    commands.push_back(entry.make());
+    parsers.push_back(app.add_subcommand(entry.name, entry.summary));
+    commands.back()->declare(*parsers.back());
+    add_common_options(*parsers.back(), commands.back()->common);
+  }
+  if (!arguments.empty() && !arguments[0].starts_with('-') && !is_command(arguments[0])) {
+    say("there is no command '" + arguments[0] + "'. Commands: " + command_names() + ".");
+    return ExitCode::could_not;
+  }
+  std::vector<std::string> program;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    if (arguments.empty() || arguments[0] != command_table()[i].name || !command_table()[i].takes_program)
+      continue;
+    auto separator = std::find(arguments.begin(), arguments.end(), "--");
+    if (separator == arguments.end()) continue;
+    commands[i]->program.assign(separator + 1, arguments.end());
+    arguments.erase(separator, arguments.end());
+  }
+  std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes them
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return static_cast<ExitCode>(app.exit(error));  // --help, --version
+    CLI::App* parser = &app;
+    for (CLI::App* candidate : app.get_subcommands()) parser = candidate;
+    say(std::string(error.what()) + "\nSee torchmem " + (parser == &app ? "" : parser->get_name() + " ") +
+        "--help.");
+    return ExitCode::could_not;
+  }
+  for (size_t i = 0; i < commands.size(); ++i) {
+    if (parsers[i]->parsed()) return run_command(*commands[i]);
+  }
+  return ExitCode::could_not;
+}
+
+}  // namespace
+}  // namespace torchmem::cli
+
+int main(int argc, char** argv) {
+  return static_cast<int>(torchmem::cli::dispatch(torchmem::cli::spell_out_json(argc, argv)));
+}

@@ -1,0 +1,49 @@
+// The options of commands that run or open a model.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torchmem::cli {
+
+struct ModelOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string inputs_file;
+  std::string device = "auto";
+  std::string method = "forward";
+  std::vector<std::string> libraries;
+  std::string mode = "train";
+  std::string optimizer = "adamw";
+  std::string loss = "sum";
+  std::string loss_on;
+  int steps = 3;
+  int accumulate = 1;
+  std::string autocast;
+  bool channels_last = false;
+  bool jit = false;
+  std::string alloc_conf;
+  std::string limit;
+  std::string snapshots;
+};
+
+// Only what it takes to open a model: device, method, libraries.
+void add_opening_options(CLI::App& app, ModelOptions& options);
+// What it takes to run one as well.
+void add_running_options(CLI::App& app, ModelOptions& options);
+
+// Checks the options and the model file, and makes the engine's request of them ("stream" and "device" come
+// later). Throws Error(bad_usage, bad_input, bad_model).
+nlohmann::json make_request(const ModelOptions& options, const std::string& command,
+                            const std::string& log_level);
+
+// Every file that the options name, none of which may be written to.
+std::vector<std::string> input_files(const ModelOptions& options);
+
+// The part of a request that says what was run, for reports.
+nlohmann::json arguments_of(const nlohmann::json& request);
+
+}  // namespace torchmem::cli

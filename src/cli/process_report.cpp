@@ -1,0 +1,151 @@
+#include "cli/process_report.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "report/text.h"
+#include "run/process_state.h"
+#include "run/utf8.h"
+#include "torchmem/bytes.h"
+
+namespace torchmem::cli {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr size_t longest_command = 200;
+
+std::optional<torchmem_process_state> read_state(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  torchmem_process_state state;
+  if (!in.read(reinterpret_cast<char*>(&state), sizeof state)) return std::nullopt;
+  if (state.magic != TORCHMEM_PROCESS_STATE_MAGIC || state.version != TORCHMEM_PROCESS_STATE_VERSION)
+    return std::nullopt;
+  state.command[sizeof state.command - 1] = '\0';
+  return state;
+}
+
+std::vector<torchmem_process_state> read_states(const fs::path& directory) {
+  std::vector<torchmem_process_state> states;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (!entry.path().filename().string().starts_with("process-")) continue;
+    if (auto state = read_state(entry.path()); state && state->device_used) states.push_back(*state);
+  }
+  std::sort(states.begin(), states.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });
+  return states;
+}
+
+// Of the notes `<kind>-<pid>`: pid and text.
+std::vector<std::pair<std::string, std::string>> read_notes(const fs::path& directory,
+                                                            const std::string& kind) {
+  std::vector<std::pair<std::string, std::string>> notes;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    std::string name = entry.path().filename().string();
+    if (!name.starts_with(kind + "-")) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    std::string line = valid_utf8(text.str());
+    line = line.substr(0, line.find('\n'));
+    notes.emplace_back(name.substr(kind.size() + 1), line);
+  }
+  std::sort(notes.begin(), notes.end());
+  return notes;
+}
+
+std::string name_of(const torchmem_process_state& state) {
+  return shorten(valid_utf8(state.command), longest_command) + " (pid " + std::to_string(state.pid) + ")";
+}
+
+std::string device_text(const torchmem_device_state& device) {
+  std::string text = "peak allocated " + bytes_exactly(device.peak_allocated) + ", peak reserved " +
+                     bytes_exactly(device.peak_reserved);
+  if (device.out_of_memory) text += ", " + counted(device.out_of_memory, "out-of-memory error");
+  return text;
+}
+
+std::string assumed_text(const torchmem_process_state& state) {
+  std::string text;
+  auto add = [&](uint64_t count, const char* word) {
+    if (count) text += (text.empty() ? "" : ", ") + counted(count, word);
+  };
+  add(state.assumed_values, "assumed value");
+  add(state.estimated_workspaces, "estimated workspace");
+  add(state.unmodelled_calls, "unmodelled call");
+  return text;
+}
+
+std::string process_line(const torchmem_process_state& state) {
+  std::string text;
+  size_t used = 0;
+  for (const torchmem_device_state& device : state.devices) used += device.used != 0;
+  for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
+    const torchmem_device_state& device = state.devices[i];
+    if (!device.used) continue;
+    // The number only where it says something.
+    if (used > 1 || i > 0) text += (text.empty() ? "cuda:" : "; cuda:") + std::to_string(i) + " ";
+    text += device_text(device);
+  }
+  if (!state.agent_loaded) {
+    text =
+        "it used the device, but not PyTorch's allocator as this build knows it: its peaks are not measured";
+  } else if (used == 0) {
+    text = "it used the device, but allocated nothing";
+  }
+  std::string assumed = assumed_text(state);
+  return "torchmem: " + name_of(state) + ": " + text + (assumed.empty() ? "" : " [" + assumed + "]") + "\n";
+}
+
+}  // namespace
+
+json processes_json(const fs::path& directory) {
+  json result = json::array();
+  for (const torchmem_process_state& state : read_states(directory)) {
+    json devices = json::array();
+    for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
+      const torchmem_device_state& device = state.devices[i];
+      if (!device.used) continue;
+      devices.push_back({{"device", i},
+                         {"peak_allocated_bytes", device.peak_allocated},
+                         {"peak_reserved_bytes", device.peak_reserved},
+                         {"allocated_bytes", device.allocated},
+                         {"reserved_bytes", device.reserved},
+                         {"out_of_memory", device.out_of_memory}});
+    }
+    result.push_back({{"pid", state.pid},
+                      {"parent_pid", state.parent_pid},
+                      {"command", valid_utf8(state.command)},
+                      {"measured", state.agent_loaded != 0},
+                      {"devices", std::move(devices)},
+                      {"assumed_values", state.assumed_values},
+                      {"estimated_workspaces", state.estimated_workspaces},
+                      {"unmodelled_calls", state.unmodelled_calls}});
+  }
+  return result;
+}
+
+std::string processes_text(const fs::path& directory) {
+  std::string text;
+  for (const torchmem_process_state& state : read_states(directory)) text += process_line(state);
+  if (text.empty()) text = "torchmem: the program never used CUDA\n";
+  for (const auto& [pid, program] : read_notes(directory, "cleared")) {
+    text += "torchmem: " + shorten(program, longest_command) + " (pid " + pid +
+            ") was started with LD_PRELOAD cleared: it was not on the virtual GPU and is not counted\n";
+  }
+  for (const auto& [pid, note] : read_notes(directory, "compiles")) {
+    text += "torchmem: pid " + pid +
+            " compiles for the device (torch.compile), which the virtual GPU cannot do; run it without "
+            "compilation\n";
+  }
+  return text;
+}
+
+}  // namespace torchmem::cli

@@ -1,0 +1,79 @@
+#include "cli/commands.h"
+#include "cli/engine_facts.h"
+#include "cli/engine_process.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "torchmem/report.h"
+#include "torchmem/run_file.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* footer =
+    "Examples:\n"
+    "  torchmem profile model.pt --input f32:32x3x224x224\n"
+    "  torchmem profile bert.pt --input ids=i64:8x128:below=30000 --optimizer adamw:foreach\n"
+    "  torchmem profile model.pt --input f32:1x3x224x224 --mode inference --limit 8GiB --json\n"
+    "Exit codes: 0 done; 1 out of memory; 2 could not; 3 this machine cannot; 130 interrupted.";
+
+class ProfileCommand : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("MODEL", options_.model, "A TorchScript file")->required();
+    add_running_options(app, options_);
+    app.add_option("--save", save_,
+                   "Keep the run: a memory snapshot that memory_viz opens, with torchmem's own facts")
+        ->option_text("RUN.pickle")
+        ->group("Output");
+    app.add_option("--snapshots", options_.snapshots, "One plain PyTorch snapshot for each phase, in DIR")
+        ->option_text("DIR")
+        ->group("Output");
+    app.add_flag("--summary", summary_, "The table of torch.cuda.memory_summary() in place of the report")
+        ->group("Output");
+    app.footer(footer);
+  }
+
+  ExitCode run() override {
+    check_outputs({{"--save", save_}, {"--json", common.json}}, input_files(options_));
+    json request = make_request(options_, "profile", common.log_level);
+    DeviceChoice device = choose_device(options_.device);
+    Progress progress("running " + options_.model, common);
+    Run run = run_engine(request, device);
+    progress.end();
+    add_engine_facts(run, request, device);
+    if (!save_.empty()) write_output("--save", save_, write_run(run));
+    return report(run);
+  }
+
+  json error_document(const Error& error) const override {
+    Run run;
+    run.is_ours = true;
+    run.facts = {{"model", {{"path", options_.model}}}};
+    run.error = RunError{error.kind(), error.what(), {}, {}, json::object()};
+    return profile_json(run);
+  }
+
+ private:
+  ExitCode report(const Run& run) const {
+    if (!common.json.empty()) write_json_output(common.json, profile_json(run));
+    bool has_text = common.json != "-" && (!run.error || run.error->kind == ErrorKind::out_of_memory);
+    if (has_text) write_stdout(summary_ ? memory_summary(run) : profile_text(run));
+    if (!run.error) return ExitCode::yes;
+    say_error(run, save_);
+    return exit_code_of(run.error->kind);
+  }
+
+  ModelOptions options_;
+  std::string save_;
+  bool summary_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_profile_command() { return std::make_unique<ProfileCommand>(); }
+
+}  // namespace torchmem::cli

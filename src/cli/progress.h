@@ -1,0 +1,23 @@
+// One line on a terminal while something takes time; nothing at all elsewhere.
+#pragma once
+
+#include <string>
+
+#include "cli/common_options.h"
+
+namespace torchmem::cli {
+
+class Progress {
+ public:
+  Progress(const std::string& what, const CommonOptions& options);
+  ~Progress() { end(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  // Takes the line away.
+  void end();
+
+ private:
+  bool shown_ = false;
+};
+
+}  // namespace torchmem::cli

@@ -1,0 +1,100 @@
+#include "report/fidelity.h"
+
+#include "report/text.h"
+#include "run/phase_json.h"
+#include "torchmem/bytes.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr size_t shown_of_a_kind = 5;
+
+struct Kind {
+  const char* name;
+  const char* list;  // in JSON
+  const char* singular;
+  const char* explanation;
+};
+
+constexpr Kind kinds[] = {
+    {"assumed_value", "assumed_values", "assumed value",
+     "read back as 0, which a kernel would have computed"},
+    {"estimated_workspace", "estimated_workspaces", "estimated workspace",
+     "workspace size not recorded, estimated"},
+    {"unmodelled_call", "unmodelled_calls", "unmodelled call", "answered with not-supported"},
+};
+
+bool is_verified(const Run& run) {
+  // A real device is its own proof.
+  if (run.facts.value(json::json_pointer("/device/kind"), std::string()) == "cuda") return true;
+  return run.facts.value(json::json_pointer("/device/verified"), false);
+}
+
+std::string text_field(const json& what, const char* name) {
+  auto found = what.find(name);
+  if (found == what.end() || found->is_null()) return "";
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+std::string describe(const Finding& finding, const Kind& kind) {
+  std::string name = text_field(finding.what, "name");
+  std::string op = text_field(finding.what, "op");
+  std::string text = name + ": ";
+  bool unknown = finding.what.is_object() && finding.what.value("unknown", false);
+  text += unknown ? "workspace size not known, taken as 0" : kind.explanation;
+  text += " (" + counted(finding.count, "time");
+  if (finding.bytes > 0) text += ", " + format_bytes(finding.bytes);
+  text += ")";
+  std::string lines = wrap(text, 2);
+  std::string place = text_field(finding.what, "line");
+  if (!op.empty() && op != name) place = op + (place.empty() ? "" : " at " + place);
+  if (std::string module = text_field(finding.what, "module"); !module.empty()) {
+    place += (place.empty() ? "" : ", ") + std::string("module ") + module;
+  }
+  if (!place.empty()) lines += wrap(place, 4);
+  return lines;
+}
+
+}  // namespace
+
+json fidelity_json(const Run& run) {
+  json result = {{"complete", run.findings.empty()}, {"verified", is_verified(run)}};
+  for (const Kind& kind : kinds) {
+    json list = json::array();
+    for (const Finding& finding : run.findings) {
+      if (finding.kind == kind.name) list.push_back(finding_to_json(finding));
+    }
+    result[kind.list] = std::move(list);
+  }
+  return result;
+}
+
+std::string fidelity_text(const Run& run) {
+  std::string verified = is_verified(run) ? "" : "; this profile was not verified against a device";
+  if (run.findings.empty()) return wrap("fidelity: complete, nothing was assumed" + verified, 0);
+  std::string line = "fidelity: not complete";
+  std::string details;
+  for (const Kind& kind : kinds) {
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+    size_t entries = 0;
+    for (const Finding& finding : run.findings) {
+      if (finding.kind != kind.name) continue;
+      count += finding.count;
+      bytes += finding.bytes;
+      if (entries++ < shown_of_a_kind) details += describe(finding, kind);
+    }
+    if (count == 0) continue;
+    line += ", " + counted(count, kind.singular);
+    if (bytes > 0) line += " (" + format_bytes(bytes) + ")";
+    if (entries > shown_of_a_kind) {
+      details += "  and " + format_count(entries - shown_of_a_kind) + " more (--json lists all)\n";
+    }
+  }
+  return wrap(line + verified, 0) + details;
+}
+
+}  // namespace torchmem

@@ -1,0 +1,17 @@
+// How far a result can be trusted: what the virtual GPU had to assume.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "torchmem/run.h"
+
+namespace torchmem {
+
+// {"complete", "verified", "estimated_workspaces": [...], "assumed_values": [...], "unmodelled_calls": [...]}
+nlohmann::json fidelity_json(const Run& run);
+
+// One line, then one or two for each finding (the first few of a kind).
+std::string fidelity_text(const Run& run);
+
+}  // namespace torchmem

@@ -1,0 +1,112 @@
+#include "report/text.h"
+#include "run/phase_json.h"
+#include "torchmem/bytes.h"
+#include "torchmem/report.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr size_t shown_of_a_list = 20;
+
+std::string shape_text(const json& shape) {
+  if (!shape.is_array() || shape.empty()) return "scalar";
+  std::string text;
+  for (const json& dimension : shape) text += (text.empty() ? "" : "x") + dimension.dump();
+  return text;
+}
+
+std::string tensor_line(const json& tensor) {
+  std::string type = tensor.value("dtype", "?") + ":" + shape_text(tensor.value("shape", json()));
+  std::string name = tensor.value("name", "");
+  if (std::string device = tensor.value("device", ""); !device.empty())
+    name += (name.empty() ? "on " : " on ") + device;
+  if (!tensor.value("requires_grad", true)) name += " (no gradient)";
+  std::string size = format_bytes(tensor.value("bytes", uint64_t{0}));
+  return shorten("  " + pad_left(size, 11) + "  " + pad_right(type, 24) + " " + name, report_width) + "\n";
+}
+
+// A heading with the totals, then the tensors one a line.
+std::string tensor_list(const json& model, const char* totals_name, const char* list_name) {
+  const json totals = model.value(totals_name, json::object());
+  const json list = model.value(list_name, json::array());
+  uint64_t count = totals.value("tensors", list.size());
+  std::string text = std::string(totals_name) + ": " + counted(count, "tensor");
+  if (totals.contains("elements")) text += ", " + counted(totals["elements"].get<uint64_t>(), "element");
+  if (totals.contains("bytes")) text += ", " + bytes_exactly(totals["bytes"].get<uint64_t>());
+  text = wrap(text, 0);
+  for (size_t i = 0; i < list.size() && i < shown_of_a_list; ++i) text += tensor_line(list[i]);
+  if (list.size() > shown_of_a_list) {
+    text += "  and " + format_count(list.size() - shown_of_a_list) + " more (--json lists all)\n";
+  }
+  return text;
+}
+
+std::string operator_list(const json& operators) {
+  if (!operators.is_object() || operators.empty()) return "";
+  std::string names;
+  for (const auto& [name, count] : operators.items()) {
+    names += (names.empty() ? "" : ", ") + name;
+    if (count.is_number() && count.get<int64_t>() > 1) names += " x" + count.dump();
+  }
+  return "operators:\n" + wrap(names, 2);
+}
+
+std::string missing_list(const json& model) {
+  const json missing = model.value("missing_operators", json::array());
+  std::string names;
+  for (const json& name : missing) names += (names.empty() ? "" : ", ") + name.get<std::string>();
+  if (names.empty()) return "";
+  return wrap("missing: operators that LibTorch lacks: " + names +
+                  "\nThey come from an extension library: give it with --library FILE.so",
+              0);
+}
+
+}  // namespace
+
+json model_json(const Run& run) {
+  json result = {{"schema", "torchmem.inspect/1"}, {"torchmem", TORCHMEM_VERSION}};
+  for (const auto& [name, value] : run.facts.items()) {
+    if (!result.contains(name)) result[name] = value;
+  }
+  result["error"] = run.error ? error_to_json(*run.error) : json();
+  return result;
+}
+
+std::string model_text(const Run& run) {
+  const json model = run.facts.value("model", json::object());
+  std::string text = wrap(model.value("path", "model") + ": TorchScript, file format " +
+                              model.value("format_version", json("unknown")).dump() + ", " +
+                              format_bytes(model.value("file_bytes", uint64_t{0})),
+                          0);
+  for (const json& method : model.value("methods", json::array())) {
+    text += wrap(method.value("signature", ""), 2);
+  }
+  if (!model.contains("methods") && model.contains("signature"))
+    text += wrap(model.value("signature", ""), 2);
+  text += tensor_list(model, "parameters", "parameter_tensors");
+  if (model.value("frozen", false)) text += "  none: frozen or without weights, so it cannot be trained\n";
+  text += tensor_list(model, "buffers", "buffer_tensors");
+  if (const json constants = model.value("constant_tensors", json::array()); !constants.empty()) {
+    text += tensor_list({{"constants", json::object()}, {"list", constants}}, "constants", "list");
+  }
+  for (const json& device : model.value("constant_devices", json::array())) {
+    std::string name = device.value("device", "?");
+    text +=
+        wrap("device constant: " + name + " at " + device.value("line", "?") +
+                 (name == "cpu"
+                      ? "\nOn a GPU this part of the model stays on the CPU and may fail: trace the model on "
+                        "the GPU, or use torch.jit.script."
+                      : ""),
+             0);
+  }
+  if (model.value("quantized", false)) {
+    text += wrap("quantized: PyTorch's quantized operators run on the CPU only", 0);
+  }
+  text += operator_list(model.value("operators", json()));
+  return text + missing_list(model);
+}
+
+}  // namespace torchmem

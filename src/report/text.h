@@ -1,0 +1,34 @@
+// Small pieces of text reports.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace torchmem {
+
+constexpr size_t report_width = 80;
+
+std::string pad_right(std::string text, size_t width);
+std::string pad_left(std::string text, size_t width);
+
+// Words of `text` in lines of at most report_width columns, each starting with `indent` blanks and ending
+// with a line feed; lines of the text stay lines. A word that is longer than a line loses its middle.
+std::string wrap(std::string_view text, size_t indent);
+
+// At most `width` columns of `text`, its middle replaced by "..." when it is longer.
+std::string shorten(const std::string& text, size_t width);
+
+// "12.3 %"; "0.0 %" when the whole is 0.
+std::string percent(uint64_t part, uint64_t whole);
+
+// "1 call", "2 calls".
+std::string counted(uint64_t count, const std::string& word);
+
+// "1.23 GiB (1,234,567 B)".
+std::string bytes_exactly(uint64_t bytes);
+
+// "forward of iteration 0", "load".
+std::string phase_name(const std::string& phase, const int64_t* iteration);
+
+}  // namespace torchmem
