@@ -25,6 +25,8 @@ class Command {
   // For a command that runs a program: the arguments after "--".
   std::vector<std::string> program;
   CommonOptions common;
+  // Set once check_outputs has found that --json=FILE may be written: until then not even an error goes there.
+  bool outputs_checked = false;
 };
 
 struct CommandEntry {

@@ -61,6 +61,7 @@ class DevicesCommand : public Command {
 
   ExitCode run() override {
     check_outputs({{"--json", common.json}}, {});
+    outputs_checked = true;
     json devices = document();
     if (!common.json.empty()) write_json_output(common.json, devices);
     if (common.json != "-") write_stdout(text_of(devices));

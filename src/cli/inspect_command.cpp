@@ -30,6 +30,7 @@ class InspectCommand : public Command {
 
   ExitCode run() override {
     check_outputs({{"--json", common.json}}, input_files(options_));
+    outputs_checked = true;
     if (kind_of_file(options_.model) == FileKind::pickle) return inspect_snapshot();
     return inspect_model();
   }

@@ -31,7 +31,7 @@ void say(const std::string& message) { std::cerr << "torchmem: " << message << s
 
 ExitCode fail(const Command& command, const Error& error) {
   say(error.what());
-  if (!command.common.json.empty()) {
+  if (command.common.json == "-" || (!command.common.json.empty() && command.outputs_checked)) {
     nlohmann::json document = command.error_document(error);
     if (!document.is_null()) {
       try {

@@ -39,6 +39,7 @@ class ProfileCommand : public Command {
 
   ExitCode run() override {
     check_outputs({{"--save", save_}, {"--json", common.json}}, input_files(options_));
+    outputs_checked = true;
     json request = make_request(options_, "profile", common.log_level);
     DeviceChoice device = choose_device(options_.device);
     Progress progress("running " + options_.model, common);

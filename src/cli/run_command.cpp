@@ -29,6 +29,7 @@ constexpr const char* footer =
     "program's own;\n"
     "3 when it was not started.";
 
+constexpr int most_devices = 8;   // as the virtual GPU has it
 constexpr int signal_base = 128;  // a shell's code for death by a signal
 
 std::string torch_text(const ProgramTorch& torch) {
@@ -62,6 +63,9 @@ class RunCommand : public Command {
                    "auto (a real GPU if there is one, else virtual:h200), cuda, virtual, virtual:PROFILE, "
                    "virtual:FILE.json")
         ->option_text("DEVICE (default auto)");
+    app.add_option("--devices", devices_, "How many devices the virtual machine has, 1 to 8, all alike")
+        ->option_text("N (default 1)")
+        ->check(CLI::Range(1, most_devices));
     app.footer(footer);
   }
 
@@ -82,11 +86,16 @@ class RunCommand : public Command {
                   "no program to run. Expected: torchmem run [OPTIONS] -- PROGRAM ARGUMENTS...");
     }
     check_outputs({{"--json", common.json}}, {});
+    outputs_checked = true;
     if (find_in_path(program[0]).empty()) {
       throw Error(ErrorKind::unavailable, "cannot start '" + program[0] + "': there is no such program" +
                                               (program[0].find('/') == std::string::npos ? " in PATH" : ""));
     }
     DeviceChoice device = choose_device(device_);
+    if (devices_ > 0 && device.kind != DeviceChoice::Kind::virtual_gpu) {
+      throw Error(ErrorKind::bad_usage,
+                  "--devices is for a virtual device: the number of real ones is given");
+    }
     check_torch(program);
     TemporaryDirectory state;
     std::vector<std::pair<std::string, std::string>> changes = {{"TORCHMEM_RUN_DIR", state.path().string()},
@@ -95,6 +104,7 @@ class RunCommand : public Command {
     if (device.kind == DeviceChoice::Kind::virtual_gpu) {
       preloaded = virtual_gpu_libraries();
       changes.emplace_back("TORCHMEM_VGPU_PROFILE", device.profile_file.string());
+      if (devices_ > 0) changes.emplace_back("TORCHMEM_VGPU_DEVICES", std::to_string(devices_));
     } else {
       preloaded = {join_path()};
       if (device_ != "auto" && device_ != "cuda")
@@ -136,6 +146,7 @@ class RunCommand : public Command {
   }
 
   std::string device_ = "auto";
+  int devices_ = 0;  // 0: not given
 };
 
 }  // namespace

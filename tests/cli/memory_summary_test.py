@@ -24,7 +24,7 @@ def python_summary(torch, flat, device):
     function.args.args = [ast.arg(arg.arg) for arg in function.args.args]
     function.returns = None
     scope = {'_get_device_index': lambda device, optional: device, 'memory_stats': lambda device: flat}
-    exec(compile(ast.Module([function], []), 'memory.py', 'exec'), scope)
+    exec(compile(ast.fix_missing_locations(ast.Module([function], [])), 'memory.py', 'exec'), scope)
     return scope['memory_summary'](device)
 
 

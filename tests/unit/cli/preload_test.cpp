@@ -1,0 +1,38 @@
+#include "cli/preload.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace torchmem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Preload, KeepsOrderAndWhatWasThere) {
+  PreloadList list({"/usr/lib/a.so", "/usr/lib/b.so"});
+  EXPECT_EQ(list.value(nullptr), "/usr/lib/a.so:/usr/lib/b.so");
+  EXPECT_EQ(list.value("/c.so"), "/usr/lib/a.so:/usr/lib/b.so:/c.so");
+}
+
+// The loader would split or expand such paths: they are reached through a private folder, gone afterwards.
+TEST(Preload, PathsThatTheLoaderMisreads) {
+  TemporaryDirectory folder;
+  fs::path odd = folder.path() / "with space:colon$ORIGIN";
+  fs::create_directory(odd);
+  std::ofstream(odd / "lib.so") << "content";
+  std::string value;
+  {
+    PreloadList list({odd / "lib.so"});
+    value = list.value(nullptr);
+    EXPECT_EQ(value.find_first_of(" :$"), std::string::npos) << value;
+    std::string content;
+    std::ifstream(value) >> content;
+    EXPECT_EQ(content, "content");
+    EXPECT_EQ(fs::status(fs::path(value).parent_path()).permissions(), fs::perms::owner_all);
+  }
+  EXPECT_FALSE(fs::exists(value));
+}
+
+}  // namespace
+}  // namespace torchmem::cli
