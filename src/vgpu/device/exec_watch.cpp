@@ -1,10 +1,12 @@
 // A program that clears LD_PRELOAD for a child takes the virtual GPU away from it, and nothing that the child
 // does could tell. So the functions that start programs are wrapped: when the new environment has lost the
 // library, a note is left for the launcher (`cleared-<pid>` in TORCHMEM_RUN_DIR, holding the program's name).
-// Nothing else changes.
+// Nothing else changes. What a child between fork and exec may call makes the system call itself: the loader,
+// asked for libc's function, could wait there for a lock that a thread of the parent held.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdarg>
@@ -32,6 +34,7 @@ bool keeps_library(char* const* environment) {
 void note(const char* program, char* const* environment) {
   const char* directory = std::getenv("TORCHMEM_RUN_DIR");
   if (!directory || !program || keeps_library(environment)) return;
+  if (std::strchr(program, '/') && access(program, X_OK) != 0) return;  // a place where it was looked for
   char path[4096];
   if (std::snprintf(path, sizeof path, "%s/cleared-%ld", directory, static_cast<long>(getpid())) >=
       static_cast<int>(sizeof path))
@@ -63,13 +66,10 @@ size_t collect(char** arguments, const char* first, va_list rest) {
 
 TMV_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
   note(path, environment);
-  return next<int (*)(const char*, char* const*, char* const*)>("execve")(path, arguments, environment);
+  return static_cast<int>(syscall(SYS_execve, path, arguments, environment));
 }
 
-TMV_EXPORT int execv(const char* path, char* const* arguments) {
-  note(path, environ);
-  return next<int (*)(const char*, char* const*)>("execv")(path, arguments);
-}
+TMV_EXPORT int execv(const char* path, char* const* arguments) { return execve(path, arguments, environ); }
 
 TMV_EXPORT int execvp(const char* file, char* const* arguments) {
   note(file, environ);
@@ -111,7 +111,7 @@ TMV_EXPORT int execle(const char* path, const char* first, ...) {
 
 TMV_EXPORT int fexecve(int file, char* const* arguments, char* const* environment) {
   note(arguments[0] ? arguments[0] : "a program", environment);
-  return next<int (*)(int, char* const*, char* const*)>("fexecve")(file, arguments, environment);
+  return static_cast<int>(syscall(SYS_execveat, file, "", arguments, environment, AT_EMPTY_PATH));
 }
 
 TMV_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
