@@ -194,6 +194,19 @@ Workspace attention_workspace(const Attention& attention) {
   return named_workspace(operation, key, &estimate);
 }
 
+// A convolution followed by element-wise operations, as cudnn_convolution_relu makes it: taken to need what
+// the convolution needs by itself.
+bool read_fused_convolution(const BackendAttribute& operations, ConvolutionProblem& problem) {
+  int convolutions = 0;
+  for (const BackendValuePointer& operation : operations.nested) {
+    if (read_convolution(*operation, problem))
+      ++convolutions;
+    else if (operation->type != CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
+      return false;
+  }
+  return convolutions == 1;
+}
+
 }  // namespace
 
 Workspace graph_workspace(const BackendValue& graph) {
@@ -201,8 +214,13 @@ Workspace graph_workspace(const BackendValue& graph) {
   if (operations && !operations->nested.empty()) {
     const Value& first = *operations->nested[0];
     ConvolutionProblem problem;
-    if (operations->nested.size() == 1 && read_convolution(first, problem))
-      return convolution_workspace(problem);
+    if (read_fused_convolution(*operations, problem)) {
+      Workspace workspace = convolution_workspace(problem);
+      bool fused = operations->nested.size() > 1;
+      if (fused && workspace.size.knowledge == Knowledge::kRecorded)
+        workspace.size.knowledge = Knowledge::kEstimated;
+      return workspace;
+    }
     Attention attention;
     bool unified = first.type == CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR ||
                    first.type == CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR;

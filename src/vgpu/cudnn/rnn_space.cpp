@@ -66,8 +66,8 @@ uint64_t estimate_workspace(const cudnnRNNStruct& rnn, const cudnnRNNDataStruct&
   RnnWeights weights(rnn);
   uint64_t percent = rnn.cell == CUDNN_GRU ? 470 : rnn.cell == CUDNN_LSTM ? 433 : 133;
   if (!training) percent -= 50;
-  return weights.matrix_bytes() +
-         steps_bytes(rnn, data) * static_cast<uint64_t>(weights.layers()) * percent / 100;
+  uint64_t steps = steps_bytes(rnn, data) * static_cast<uint64_t>(weights.layers()) * percent / 100;
+  return (weights.matrix_bytes() + steps + 127) / 128 * 128;  // the recorded ones are multiples of 128
 }
 
 }  // namespace

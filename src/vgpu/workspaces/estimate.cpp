@@ -32,7 +32,7 @@ struct Sizes {
         filters_by_8(problem.filters / problem.groups % 8 == 0) {}
 
   double distance(const Sizes& other) const {
-    return std::abs(batch - other.batch) + std::abs(channels - other.channels) +
+    return 0.25 * std::abs(batch - other.batch) + std::abs(channels - other.channels) +
            std::abs(filters - other.filters) + 2 * (channels_by_8 != other.channels_by_8) +
            2 * (filters_by_8 != other.filters_by_8);
   }
@@ -100,6 +100,8 @@ int find_neighbours(const Facts& facts, const ConvolutionProblem& problem,
   return count;
 }
 
+double weight(double distance) { return 1 / ((0.3 + distance) * (0.3 + distance)); }
+
 bool alike(uint64_t a, uint64_t b) {
   uint64_t more = a > b ? a : b, less = a > b ? b : a;
   return more - less <= more / 20 + 4096;
@@ -120,7 +122,7 @@ WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem&
   for (int i = 0; i < count; ++i) {
     double votes = 0;
     for (int j = 0; j < count; ++j)
-      if (alike(nearest[i].bytes, nearest[j].bytes)) votes += 1 / (0.3 + nearest[j].distance);
+      if (alike(nearest[i].bytes, nearest[j].bytes)) votes += weight(nearest[j].distance);
     if (votes > most) {
       most = votes;
       best = nearest[i].bytes;

@@ -122,6 +122,23 @@ TEST(Backend, AnUnknownGraphIsCountedAsUnknown) {
   EXPECT_EQ(device::workspaces[0].problem, "29");
 }
 
+TEST(Backend, AFusedConvolutionIsEstimatedFromTheConvolution) {
+  std::string tensor = "{17:901=0;902=32,64,112,112;903=802816,12544,112,1;}";
+  std::string convolution =
+      "{10:702={1:102=1,1;103=2,2;104=3,3;105=3,3;};703={17:901=0;902=64,3,7,7;903=147,49,7,1;};"
+      "704={17:901=0;902=32,3,224,224;903=150528,50176,224,1;};705=" +
+      tensor + ";}";
+  std::string activation = "{13:751=" + tensor + ";753=" + tensor + ";}";
+  device::forget();
+  uint64_t alone = plan_workspace(make_plan(read_descriptor("{15:801=" + convolution + ";}")));
+  uint64_t fused =
+      plan_workspace(make_plan(read_descriptor("{15:801=" + convolution + "," + activation + ";}")));
+  EXPECT_EQ(fused, alone);
+  ASSERT_EQ(device::workspaces.size(), 2u);
+  EXPECT_EQ(device::workspaces[0].how, 0);
+  EXPECT_EQ(device::workspaces[1].how, 1);
+}
+
 TEST(Backend, ErrorsSayWhatWasExpected) {
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   EXPECT_EQ(plan.finalize(), CUDNN_STATUS_BAD_PARAM);
