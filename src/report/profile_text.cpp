@@ -149,11 +149,13 @@ std::string peak_text(const Run& run) {
   if (!peak) return "";
   std::string where;
   if (peak->phase) where = ", in " + phase_name(*peak->phase, peak->iteration ? &*peak->iteration : nullptr);
-  std::string text = wrap("peak allocated: " + bytes_exactly(peak->allocated) + where, 0);
-  if (peak->reserved) text += wrap("peak reserved:  " + bytes_exactly(*peak->reserved), 0);
-  if (peak->device_bytes) {
-    text += wrap("peak on device: " + bytes_exactly(*peak->device_bytes) + ", with context and modules", 0);
-  }
+  std::string text;
+  auto line = [&](const char* name, uint64_t bytes, const std::string& note) {
+    text += shorten(pad_right(name, 16) + bytes_exactly(bytes) + note, report_width) + "\n";
+  };
+  line("peak allocated", peak->allocated, where);
+  if (peak->reserved) line("peak reserved", *peak->reserved, "");
+  if (peak->device_bytes) line("peak on device", *peak->device_bytes, ", with context and modules");
   if (!peak->moment) return text + "\n";
   const AllocatorTotals& totals = peak->moment->totals;
   text += "of the " + format_bytes(totals.reserved) + " reserved at the peak of allocated:\n";
@@ -167,7 +169,7 @@ std::string peak_text(const Run& run) {
   part("requested", totals.requested, "what was asked for");
   part("rounding", totals.active - totals.requested, "blocks larger than asked for");
   part("fragmentation", totals.inactive_split, "free parts of segments in use");
-  part("cached", inactive - totals.inactive_split, "free whole segments, or in expandable ones");
+  part("cached", inactive - totals.inactive_split, "free, in whole or expandable segments");
   if (inactive > 0) text += "  largest free piece: " + bytes_exactly(peak->moment->largest_inactive) + "\n";
   return text + "\n";
 }

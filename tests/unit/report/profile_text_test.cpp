@@ -53,7 +53,7 @@ TEST(ProfileText, PhasesWithoutTraceStillHaveAPeak) {
       "{\"phase\":\"forward\",\"iteration\":0,\"allocated_bytes\":{\"current\":1,\"peak\":2048}}\n",
       "s");
   std::string text = profile_text(run);
-  EXPECT_NE(text.find("peak allocated: 2.00 KiB (2,048 B), in forward of iteration 0\n"), std::string::npos)
+  EXPECT_NE(text.find("peak allocated  2.00 KiB (2,048 B), in forward of iteration 0\n"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("peak reserved"), std::string::npos);
 }
