@@ -57,6 +57,13 @@ std::optional<RunError> error_of_end(const ChildResult& result, const Run& run) 
                   run);
 }
 
+// An address space that is the same in every process, so that a profile is the same on every machine; whoever wants the
+// process's own, as programs under `run` have it, says so.
+std::string address_space() {
+  const char* chosen = std::getenv("TORCHMEM_VGPU_SPACE");
+  return chosen ? chosen : "model";
+}
+
 }  // namespace
 
 Run run_engine(json request, const DeviceChoice& device) {
@@ -74,6 +81,7 @@ Run run_engine(json request, const DeviceChoice& device) {
     // CUDA_VISIBLE_DEVICES chooses among real GPUs.
     child.environment = environment_with({{"LD_PRELOAD", libraries->value(std::getenv("LD_PRELOAD"))},
                                           {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
+                                          {"TORCHMEM_VGPU_SPACE", address_space()},
                                           {"CUDA_VISIBLE_DEVICES", ""}});
   } else {
     request["device"] = {{"kind", "cuda"}, {"index", device.index}};
