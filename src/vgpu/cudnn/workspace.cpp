@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "vgpu/device/fidelity.h"
@@ -13,29 +14,54 @@ namespace {
 
 constexpr const char* kOperations[] = {"conv_forward", "conv_backward_data", "conv_backward_filter"};
 
-// The device profile's "cudnn_facts", the name of the file that holds its answers.
-void facts_name(char (&name)[64]) {
-  snprintf(name, sizeof name, "%s", "h200-cudnn-91900");
-  char profile[16384];
-  if (tmv_profile_json(profile, sizeof profile) > static_cast<int>(sizeof profile)) return;
+constexpr const char* kDefaultFacts = "h200-cudnn-91900";
+
+struct Source {
+  Facts facts;
+  bool another_device = false;  // the device's profile names no facts: these are the nearest thing to them
+};
+
+// The profile's "cudnn_facts", the name of the file that holds its answers; false where it names none.
+bool read_facts_name(const char* profile, char (&name)[64]) {
   const char* at = strstr(profile, "\"cudnn_facts\"");
-  if (at && (at = strchr(at + strlen("\"cudnn_facts\""), '"'))) {
-    size_t length = strcspn(at + 1, "\"");
-    if (length < sizeof name) snprintf(name, sizeof name, "%.*s", static_cast<int>(length), at + 1);
-  }
+  if (!at || !(at = strchr(at + strlen("\"cudnn_facts\""), '"'))) return false;
+  size_t length = strcspn(at + 1, "\"");
+  if (length >= sizeof name) return false;
+  snprintf(name, sizeof name, "%.*s", static_cast<int>(length), at + 1);
+  return true;
 }
 
-const Facts* open_facts() {
-  auto* facts = new Facts;
+const Source* open_source() {
+  auto* source = new Source;
   Dl_info here{};
-  if (!dladdr(reinterpret_cast<void*>(&cudnn_facts), &here) || !here.dli_fname) return facts;
+  if (!dladdr(reinterpret_cast<void*>(&cudnn_facts), &here) || !here.dli_fname) return source;
+  char name[64];
+  snprintf(name, sizeof name, "%s", kDefaultFacts);
+  if (int size = tmv_profile_json(nullptr, 0); size > 0) {
+    auto* profile = static_cast<char*>(calloc(1, static_cast<size_t>(size) + 1));
+    if (!profile) return source;
+    tmv_profile_json(profile, static_cast<size_t>(size) + 1);
+    source->another_device = !read_facts_name(profile, name);
+    free(profile);
+  }
+  char path[4096];
   const char* slash = strrchr(here.dli_fname, '/');
-  char name[64], path[4096];
-  facts_name(name);
   int folder = slash ? static_cast<int>(slash - here.dli_fname) + 1 : 0;
   snprintf(path, sizeof path, "%.*sfacts/%s.bin", folder, here.dli_fname, name);
-  facts->open(path);
-  return facts;
+  source->facts.open(path);
+  return source;
+}
+
+const Source& source() {
+  static const Source* opened = open_source();
+  return *opened;
+}
+
+// What was recorded on another device is an estimate for this one.
+WorkspaceSize on_this_device(WorkspaceSize size) {
+  if (source().another_device && size.knowledge == Knowledge::kRecorded)
+    size.knowledge = Knowledge::kEstimated;
+  return size;
 }
 
 // Text built piece by piece into a fixed array, cut where it ends.
@@ -80,16 +106,13 @@ void describe(const ConvolutionProblem& problem, char* text, size_t size) {
 
 }  // namespace
 
-const Facts& cudnn_facts() {
-  static const Facts* facts = open_facts();
-  return *facts;
-}
+const Facts& cudnn_facts() { return source().facts; }
 
 Workspace convolution_workspace(const ConvolutionProblem& problem) {
   Workspace workspace;
   workspace.operation = kOperations[static_cast<int>(problem.operation)];
   describe(problem, workspace.problem, sizeof workspace.problem);
-  workspace.size = convolution_workspace(cudnn_facts(), problem);
+  workspace.size = on_this_device(convolution_workspace(cudnn_facts(), problem));
   return workspace;
 }
 
@@ -99,7 +122,7 @@ Workspace named_workspace(const char* operation, const char* key, const uint64_t
   size_t begin = strlen(operation);
   snprintf(workspace.problem, sizeof workspace.problem, "%s", key + begin + (key[begin] == ' '));
   if (const NamedFact* fact = cudnn_facts().find(key))
-    workspace.size = {fact->bytes, Knowledge::kRecorded};
+    workspace.size = on_this_device({fact->bytes, Knowledge::kRecorded});
   else if (estimate)
     workspace.size = {*estimate, Knowledge::kEstimated};
   return workspace;

@@ -6,7 +6,8 @@
 
 namespace torchmem::vgpu {
 
-// The facts of this profile's GPU: facts/NAME.bin beside this library, mapped at first use.
+// The facts of this profile's GPU ("cudnn_facts" in the profile): facts/NAME.bin beside this library, mapped
+// at first use. A profile that names none gets another GPU's, and every answer is then an estimate.
 const Facts& cudnn_facts();
 
 // A question about a workspace, with its answer and the words that name both in a report.

@@ -1,6 +1,8 @@
 // The graph interface behaves as cuDNN's frontend relies on.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "cudnn_functions.h"
 #include "device.h"
 #include "graph_builder.h"
@@ -112,6 +114,19 @@ TEST(Backend, AConvolutionLoadsKernelsWhenItIsPlannedAndWhenItRuns) {
   execute(plan);
   ASSERT_FALSE(device::loads.empty());
   EXPECT_EQ(device::loads.back(), Load::convolution_kernel);
+}
+
+// In a process of its own, as facts are opened once.
+TEST(BackendDeathTest, AnotherDevicesFactsAreEstimates) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto ask = [](const char* profile) {
+    device::profile = profile;
+    device::forget();
+    make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+    exit(device::workspaces.at(0).how);
+  };
+  EXPECT_EXIT(ask(R"({"name": "other"})"), testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(ask(R"({"cudnn_facts": "h200-cudnn-91900"})"), testing::ExitedWithCode(0), "");
 }
 
 TEST(Backend, AnUnknownGraphIsCountedAsUnknown) {
