@@ -57,8 +57,8 @@ std::optional<RunError> error_of_end(const ChildResult& result, const Run& run) 
                   run);
 }
 
-// An address space that is the same in every process, so that a profile is the same on every machine; whoever wants the
-// process's own, as programs under `run` have it, says so.
+// An address space that is the same in every process, so that a profile is the same on every machine; whoever
+// wants the process's own, as programs under `run` have it, says so.
 std::string address_space() {
   const char* chosen = std::getenv("TORCHMEM_VGPU_SPACE");
   return chosen ? chosen : "model";

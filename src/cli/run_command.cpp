@@ -131,7 +131,8 @@ class RunCommand : public Command {
   void report(const std::filesystem::path& state, const ChildResult& result) const {
     std::cerr << processes_text(state) << std::flush;
     if (common.json.empty()) return;
-    json document = {{"schema", "torchmem.processes/1"}, {"torchmem", TORCHMEM_VERSION}, {"program", program}};
+    json document = {
+        {"schema", "torchmem.processes/1"}, {"torchmem", TORCHMEM_VERSION}, {"program", program}};
     if (WIFSIGNALED(result.status)) {
       document["signal"] = WTERMSIG(result.status);
     } else {

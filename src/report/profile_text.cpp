@@ -29,7 +29,6 @@ std::string device_text(const Run& run) {
   } else {
     text = kind;
   }
-  if (std::string why = fact(run, "/device/chosen"); !why.empty()) text += "; " + why;
   return text;
 }
 
@@ -62,6 +61,7 @@ std::string header(const Run& run) {
     model += ", parameters " + format_bytes(parameters.get<uint64_t>());
   line("model", model);
   line("device", device_text(run));
+  line("", fact(run, "/device/chosen"));
   std::string torch = fact(run, "/software/torch");
   std::string cuda = fact(run, "/software/cuda");
   std::string cudnn = fact(run, "/software/cudnn");
@@ -82,9 +82,9 @@ std::string phase_row(const Phase& phase) {
   if (phase.duration_ms) std::snprintf(time, sizeof time, "%.1f", *phase.duration_ms);
   std::string iteration = phase.iteration ? std::to_string(*phase.iteration) : "-";
   if (phase.micro) iteration += "." + std::to_string(*phase.micro);
-  return pad_right(shorten(phase.name, 10), 10) + pad_left(iteration, 6) +
+  return pad_right(shorten(phase.name, 9), 9) + pad_left(shorten(iteration, 7), 8) +
          cell(phase.allocated, &Usage::current) + cell(phase.allocated, &Usage::peak) +
-         cell(phase.reserved, &Usage::current) + cell(phase.reserved, &Usage::peak) + pad_left(time, 12) +
+         cell(phase.reserved, &Usage::current) + cell(phase.reserved, &Usage::peak) + pad_left(time, 11) +
          "\n";
 }
 
@@ -122,9 +122,9 @@ bool same_group(const std::vector<Phase>& phases, const Group& a, const Group& b
 // Iterations that only repeat the one before are one line.
 std::string phase_table(const Run& run) {
   if (run.phases.empty()) return "";
-  std::string text = pad_right("phase", 10) + pad_left("iter", 6) + pad_left("allocated", 13) +
+  std::string text = pad_right("phase", 9) + pad_left("iter", 8) + pad_left("allocated", 13) +
                      pad_left("peak", 13) + pad_left("reserved", 13) + pad_left("peak", 13) +
-                     pad_left("ms", 12) + "\n";
+                     pad_left("ms", 11) + "\n";
   std::vector<Group> groups = group_by_iteration(run.phases);
   for (size_t i = 0; i < groups.size(); ++i) {
     size_t end = i;
