@@ -38,6 +38,10 @@ void add_engine_facts(Run& run, const json& request, const DeviceChoice& device)
   if (!facts.contains("model") || !facts["model"].is_object()) facts["model"] = json::object();
   if (!facts["model"].contains("path")) facts["model"]["path"] = request.at("model");
   if (!facts.contains("arguments")) facts["arguments"] = arguments_of(request);
+  if (run.allocator_settings.empty()) {
+    const json settings = request.value("alloc_conf", json());
+    run.allocator_settings = {{"PYTORCH_CUDA_ALLOC_CONF", settings.is_string() ? settings : json("")}};
+  }
   json& about = facts["device"];
   if (!about.is_object()) about = json::object();
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {

@@ -71,7 +71,7 @@ class Environment:
 
     def variables(self, folder):
         result = {name: value for name, value in os.environ.items() if not name.startswith(('TORCHMEM_', 'PYTORCH_'))}
-        result['PATH'] = f"{folder / '.bin'}:{result.get('PATH', '/usr/bin:/bin')}"
+        result['PATH'] = f"{folder / '.bin'}:{self.root / 'tests'}:{result.get('PATH', '/usr/bin:/bin')}"
         result['LC_ALL'] = 'C.UTF-8'
         return result
 
