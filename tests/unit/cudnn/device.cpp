@@ -8,6 +8,7 @@
 namespace device {
 std::vector<Workspace> workspaces;
 std::vector<torchmem::vgpu::Load> loads;
+std::string profile;
 }  // namespace device
 
 extern "C" {

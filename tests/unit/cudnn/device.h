@@ -18,6 +18,7 @@ struct Workspace {
 
 extern std::vector<Workspace> workspaces;
 extern std::vector<torchmem::vgpu::Load> loads;
+extern std::string profile;  // JSON text; empty: there is none
 
 inline void forget() {
   workspaces.clear();
