@@ -1,3 +1,6 @@
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <atomic>
 #include <cstdio>
 #include <exception>
 
@@ -5,15 +8,30 @@
 #include "agent/peaks.h"
 #include "agent/writes.h"
 
-/// Joins the program that loaded this library: called by the virtual GPU at the program's first device
-/// allocation, which the caching allocator makes with its lock held, so that the allocator exists and has
-/// handed out nothing yet.
-extern "C" __attribute__((visibility("default"))) void torchmem_agent_start() {
+namespace {
+
+void cannot_join(const char* why) {
+  std::fprintf(stderr, "torchmem: joining this program: %s; its peaks are not measured\n", why);
+}
+
+}  // namespace
+
+/// Joins the program that loaded this library, once PyTorch's allocator is there: to be called at each device
+/// allocation until it returns true. That may be with the allocator's lock held, before the allocation is in
+/// its statistics.
+extern "C" __attribute__((visibility("default"))) bool torchmem_agent_start() {
+  static std::atomic<bool> joined{false};
+  auto* allocator = c10::cuda::CUDACachingAllocator::get();
+  if (allocator == nullptr || !allocator->initialized()) return false;
+  if (joined.exchange(true)) return true;
   try {
     torchmem::agent::keep_peaks();
     torchmem::agent::report_writes();
     torchmem::agent::watch_for_compilation();
+  } catch (const c10::Error& error) {
+    cannot_join(error.what_without_backtrace());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "torchmem: joining this program: %s; its peaks are not measured\n", error.what());
+    cannot_join(error.what());
   }
+  return true;
 }

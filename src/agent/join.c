@@ -1,8 +1,8 @@
-// libtorchmem_join.so, preloaded by `torchmem run` into a program on a real GPU: it loads the agent (TORCHMEM_AGENT) at the
-// program's first device allocation, as the virtual GPU does there. It wraps cudaMalloc, which PyTorch's allocator calls for its
-// first segment, and changes nothing else. Needs libc alone; a program that never allocates on a device never notices it.
-//
-// With expandable_segments:True PyTorch does not call cudaMalloc, so such a program is not joined, and `torchmem run` says so.
+// libtorchmem_join.so, preloaded by `torchmem run` into a program on a real GPU: it loads the agent
+// (TORCHMEM_AGENT) before PyTorch's allocator has its first segment, as the virtual GPU does there. It wraps
+// the two functions of the CUDA runtime that the allocator calls on its way to one, and changes nothing that
+// they do: cudaMalloc, and cudaGetDeviceProperties, which comes before the first expandable segment. Needs
+// libc alone; a program that uses no device never notices it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 
 // Public signatures of the CUDA runtime; 0 is cudaSuccess, 34 cudaErrorStubLibrary.
 typedef int (*malloc_function)(void**, size_t);
+typedef int (*properties_function)(void*, int);
 typedef int (*count_function)(int*);
 
 static void* cudart(void) {
@@ -34,25 +35,48 @@ static void tell_launcher(void) {
   torchmem_process_state_close(state);
 }
 
-static void join(void) {
-  static int joined;
-  if (__atomic_exchange_n(&joined, 1, __ATOMIC_RELAXED)) return;
-  tell_launcher();
+typedef _Bool (*start_function)(void);
+
+static start_function load_agent(void) {
   const char* agent = getenv("TORCHMEM_AGENT");
-  void* library = agent && *agent ? dlopen(agent, RTLD_NOW | RTLD_LOCAL) : 0;
-  void (*start)(void) = library ? (void (*)(void))dlsym(library, "torchmem_agent_start") : 0;
-  if (start) {
-    start();
-  } else if (agent) {
-    fprintf(stderr, "torchmem: joining this program: %s; its peaks are not measured\n", dlerror());
-  }
+  if (!agent || !*agent) return 0;
+  void* library = dlopen(agent, RTLD_NOW | RTLD_LOCAL);
+  start_function start = library ? (start_function)dlsym(library, "torchmem_agent_start") : 0;
+  if (!start) fprintf(stderr, "torchmem: joining this program: %s; its peaks are not measured\n", dlerror());
+  return start;
+}
+
+// Until the allocator is there, which the agent knows, every call asks anew.
+static void join(void) {
+  static int joined, loaded;
+  static start_function start;
+  if (__atomic_load_n(&joined, __ATOMIC_RELAXED)) return;
+  if (!dlopen("libc10_cuda.so", RTLD_NOW | RTLD_NOLOAD)) return;  // PyTorch may come later
+  if (!__atomic_exchange_n(&loaded, 1, __ATOMIC_ACQ_REL))
+    __atomic_store_n(&start, load_agent(), __ATOMIC_RELEASE);
+  start_function ready = __atomic_load_n(&start, __ATOMIC_ACQUIRE);
+  if (ready && ready()) __atomic_store_n(&joined, 1, __ATOMIC_RELAXED);
+}
+
+static void* runtime(const char* name) {
+  void* found = cudart() ? dlsym(cudart(), name) : 0;
+  return found ? found : dlsym(RTLD_NEXT, name);
 }
 
 __attribute__((visibility("default"))) int cudaMalloc(void** pointer, size_t size) {
   static malloc_function next;
-  if (!next && cudart()) next = (malloc_function)dlsym(cudart(), "cudaMalloc");
-  if (!next) next = (malloc_function)dlsym(RTLD_NEXT, "cudaMalloc");
+  static int told;
+  if (!next) next = (malloc_function)runtime("cudaMalloc");
   if (!next) return 34;
+  if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) tell_launcher();
   join();
   return next(pointer, size);
+}
+
+__attribute__((visibility("default"))) int cudaGetDeviceProperties(void* properties, int device) {
+  static properties_function next;
+  if (!next) next = (properties_function)runtime("cudaGetDeviceProperties");
+  if (!next) return 34;
+  join();
+  return next(properties, device);
 }

@@ -34,7 +34,10 @@ thread_local int allocating_device = kNoDevice;
 
 void open_state() {
   torchmem_process_state* state = torchmem_process_state_open(directory);
-  if (state != nullptr) __atomic_store_n(&state->agent_loaded, 1, __ATOMIC_RELAXED);
+  if (state != nullptr) {
+    __atomic_store_n(&state->device_used, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&state->agent_loaded, 1, __ATOMIC_RELAXED);
+  }
   the_state.store(state);
 }
 

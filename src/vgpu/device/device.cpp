@@ -133,16 +133,19 @@ bool take(State& all, Device& device, uint64_t bytes) {
 }
 
 void join_agent() {
+  using Start = bool (*)();
   static std::atomic<bool> joined{false};
-  if (joined.load(std::memory_order_relaxed) || joined.exchange(true)) return;
-  const char* agent = std::getenv("TORCHMEM_AGENT");
-  if (!agent || !*agent) return;
-  void* library = dlopen(agent, RTLD_NOW | RTLD_LOCAL);
-  auto start = library ? reinterpret_cast<void (*)()>(dlsym(library, "torchmem_agent_start")) : nullptr;
-  if (start)
-    start();
-  else
-    std::fprintf(stderr, "torchmem: joining this program: %s; its peaks are not measured\n", dlerror());
+  if (joined.load(std::memory_order_relaxed)) return;
+  static const Start start = [] {
+    const char* agent = std::getenv("TORCHMEM_AGENT");
+    if (!agent || !*agent) return Start{nullptr};
+    void* library = dlopen(agent, RTLD_NOW | RTLD_LOCAL);
+    auto found = library ? reinterpret_cast<Start>(dlsym(library, "torchmem_agent_start")) : nullptr;
+    if (!found)
+      std::fprintf(stderr, "torchmem: joining this program: %s; its peaks are not measured\n", dlerror());
+    return found;
+  }();
+  if (!start || start()) joined = true;
 }
 
 }  // namespace torchmem::vgpu

@@ -69,7 +69,7 @@ int device_of(const State& all, uint64_t address);
 // held.
 bool take(State& all, Device& device, uint64_t bytes);
 
-// Called where PyTorch's allocator certainly exists: joins the agent, once.
+// Called at every allocation: joins the agent at the first of PyTorch's allocator.
 void join_agent();
 
 }  // namespace torchmem::vgpu
