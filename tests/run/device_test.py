@@ -1,0 +1,66 @@
+"""What PyTorch offers on a CUDA device works, or at least ends as it should, on the virtual one."""
+
+import re
+
+from torchmem_run import PRINT_PEAKS, PROGRAMS, PYTHON, RunTest, main, run, run_python
+
+
+class Device(RunTest):
+    def check_program(self, name, **environment):
+        """Runs a program of checks: every one of them is a sub-test."""
+        ended = run(PYTHON, PROGRAMS / name, **environment)
+        self.assert_ended(ended)
+        outcomes = re.findall(r"^(ok|failed) (\w+)(.*)$", ended.stdout, re.M)
+        self.assertGreater(len(outcomes), 10)
+        for outcome, check, error in outcomes:
+            with self.subTest(check):
+                self.assertEqual(outcome, "ok", error)
+
+    def test_features(self):
+        self.check_program("device_features.py")
+
+    def test_operators(self):
+        self.check_program("operators.py")
+
+    def test_features_with_expandable_segments(self):
+        self.check_program("device_features.py", PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True")
+
+    def test_peaks_with_expandable_segments(self):
+        ended = run_python(f"""
+            import torch
+            for size in (1000, 30 << 20, 300 << 20, 50 << 20):
+                kept = torch.empty(size, dtype=torch.uint8, device="cuda")
+            torch.cuda.empty_cache()
+            {PRINT_PEAKS}
+            """, PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True")  # fmt: skip
+        self.assert_ended(ended)
+        self.assert_peaks_as_printed(ended)
+
+    def test_what_a_capture_cannot_hold(self):
+        ended = run_python("""
+            import os, torch
+            x = torch.ones(8, device="cuda")
+            try:
+                with torch.cuda.graph(torch.cuda.CUDAGraph()):
+                    (x + x).sum().item()
+            except RuntimeError as error:
+                assert "captur" in str(error), error
+                os._exit(0)  # PyTorch's own state is lost, as on a real device
+            os._exit(1)
+            """)
+        self.assert_ended(ended)
+
+    def test_devices(self):
+        ended = run_python("""
+            import torch
+            assert torch.cuda.device_count() == 2
+            for device in range(2):
+                torch.ones(1000 * (device + 1), device=f"cuda:{device}")
+            a = torch.tensor([1, 2, 3], device="cuda:0").to("cuda:1")
+            assert a.tolist() == [1, 2, 3]
+            """, options=["--devices", "2"])  # fmt: skip
+        self.assert_ended(ended)
+        self.assertEqual(len(ended.peaks), 2)
+
+
+main()
