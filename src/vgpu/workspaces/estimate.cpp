@@ -44,21 +44,23 @@ struct Sizes {
 struct Shape {
   explicit Shape(const ConvolutionProblem& problem) : problem(problem) {
     double outputs = problem.batch, elements = 1;
+    bool plain_steps = true;
     for (int i = 0; i < problem.dimensions; ++i) {
       double here = problem.output(i);
       outputs *= here;
+      plain_steps &= problem.stride[i] == 1 && problem.padding[i] == 0;
       elements *= problem.kernel[i];
       output[i] = log2_near(here + 1);
       kernel[i] = log2_near(problem.kernel[i] + 1.0);
     }
     rows = log2_near(outputs);
     depth = log2_near(elements * (problem.channels / problem.groups));
-    pointwise = elements == 1;
+    plain = elements == 1 && plain_steps;
   }
 
   double distance(const Shape& other) const {
-    double sum = 0.5 * std::abs(rows - other.rows) + 0.5 * std::abs(depth - other.depth) +
-                 (pointwise != other.pointwise);
+    double sum =
+        0.5 * std::abs(rows - other.rows) + 0.5 * std::abs(depth - other.depth) + 4 * (plain != other.plain);
     for (int i = 0; i < problem.dimensions; ++i)
       sum += 0.5 * std::abs(output[i] - other.output[i]) + 1.5 * std::abs(kernel[i] - other.kernel[i]) +
              (problem.stride[i] != other.problem.stride[i]) +
@@ -69,7 +71,7 @@ struct Shape {
   const ConvolutionProblem& problem;
   double output[3] = {}, kernel[3] = {};
   double rows, depth;  // of the matrix product that the convolution is
-  bool pointwise;
+  bool plain;          // that product of the tensors as they are: kernel 1, stride 1, no padding
 };
 
 struct Neighbour {
