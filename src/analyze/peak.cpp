@@ -29,6 +29,14 @@ bool peak_of_phases(const Run& run, Peak& peak) {
   return found;
 }
 
+// What the device held besides the allocator's segments when the last phase ended: context and modules.
+std::optional<uint64_t> bytes_outside(const Run& run) {
+  if (run.phases.empty()) return std::nullopt;
+  const Phase& last = run.phases.back();
+  if (!last.device_bytes || !last.reserved || *last.device_bytes < last.reserved->current) return std::nullopt;
+  return *last.device_bytes - last.reserved->current;
+}
+
 // The phase that was under way as the event of that index happened: the first that ended after it.
 const Phase* phase_at(const Run& run, int32_t device, uint64_t event) {
   for (const Phase& phase : run.phases) {
@@ -84,7 +92,10 @@ std::optional<Peak> find_peak(const Run& run) {
     peak.phase = phase ? std::optional(phase->name) : run.error ? run.error->phase : std::nullopt;
     peak.iteration = phase ? phase->iteration : run.error ? run.error->iteration : std::nullopt;
   }
-  raise(peak.reserved, peak.moment->peak_reserved);
+  if (peak.moment->peak_reserved > peak.reserved.value_or(0)) {
+    peak.reserved = peak.moment->peak_reserved;
+    if (std::optional<uint64_t> outside = bytes_outside(run)) raise(peak.device_bytes, *outside + *peak.reserved);
+  }
   return peak;
 }
 
