@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "capture/module_path.h"
@@ -44,7 +46,11 @@ struct Interned {
   std::unordered_map<std::string, std::unique_ptr<Operator>> operators;
   std::unordered_map<std::string, std::unique_ptr<Place>> places;
   std::unordered_map<std::string, StackId> stacks;
-  std::vector<std::shared_ptr<torch::jit::Source>> sources;  // keeps the addresses in the keys of `places` unique
+  /// Where the forward operator ran that made an autograd node, by the thread's id and the node's sequence
+  /// number.
+  std::map<std::pair<std::uint64_t, std::int64_t>, const Place*> creators;
+  std::vector<std::shared_ptr<torch::jit::Source>>
+      sources;  // keeps the addresses in the keys of `places` unique
 };
 
 Interned& interned() {
@@ -89,9 +95,9 @@ const Place* find_place() {
   auto& slot = interned().places[key];
   if (!slot) {
     slot = std::make_unique<Place>();
-    for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
-      slot->source.push_back(source_frame(*it));
-      interned().sources.push_back(it->range.source());
+    for (const auto& entry : entries) {  // innermost first
+      slot->source.push_back(source_frame(entry));
+      interned().sources.push_back(entry.range.source());
     }
     slot->module = module_path(modules);
   }
@@ -105,6 +111,23 @@ const Place* current_place(ThreadState& state) {
     state.place_known = true;
   }
   return state.place;
+}
+
+/// An operator's sequence number is the one that the next node gets; the innermost such operator made it.
+void remember_creator(const at::RecordFunction& fn, ThreadState& state) {
+  const Place* place = current_place(state);
+  if (place == nullptr) return;
+  const std::lock_guard lock(interned().mutex);
+  interned().creators[{fn.threadId(), fn.seqNr()}] = place;
+}
+
+/// A backward node's place is that of the operator that made it.
+void enter_node(const at::RecordFunction& fn, ThreadState& state) {
+  const std::lock_guard lock(interned().mutex);
+  const auto creator = interned().creators.find({fn.forwardThreadId(), fn.seqNr()});
+  if (creator == interned().creators.end()) return;
+  state.place = creator->second;
+  state.place_known = true;
 }
 
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
@@ -132,6 +155,13 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
   auto& state = thread_state();
   if (state.open.empty()) state.place_known = false;
   state.open.push_back(op);
+  if (fn.seqNr() >= 0) {
+    if (fn.scope() == at::RecordScope::BACKWARD_FUNCTION) {
+      enter_node(fn, state);
+    } else if (fn.forwardThreadId() == 0) {
+      remember_creator(fn, state);
+    }
+  }
   if (written != nullptr && !written->empty()) report_written(fn, *written, virtual_device().written);
   return nullptr;
 }
@@ -142,6 +172,17 @@ void end(const at::RecordFunction&, at::ObserverContext*) {
   if (auto* callback = operator_end.load(std::memory_order_relaxed)) callback();
 }
 
+/// The innermost frame that is not PyTorch's own: its modules lie in torch/, its decompositions are strings.
+const Frame* own_frame(const Stack& source) {
+  const Frame* innermost = nullptr;
+  for (const auto& frame : source) {
+    if (frame.filename.empty() || frame.filename == "<string>") continue;
+    if (innermost == nullptr) innermost = &frame;
+    if (frame.filename.find("site-packages/torch/") == std::string::npos) return &frame;
+  }
+  return innermost;
+}
+
 }  // namespace
 
 void install_operator_tracking(bool writes) {
@@ -149,6 +190,11 @@ void install_operator_tracking(bool writes) {
   at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
                             .needsInputs(track_writes)
                             .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+void forget_creators() {
+  const std::lock_guard lock(interned().mutex);
+  interned().creators.clear();
 }
 
 void set_operator_end_callback(void (*callback)()) { operator_end = callback; }
@@ -166,7 +212,8 @@ StackId current_stack(StreamWriter& writer) {
   const auto [slot, inserted] = interned().stacks.try_emplace(key, kNoStack);
   if (inserted) {
     Stack frames;
-    for (auto it = state.open.rbegin(); it != state.open.rend(); ++it) frames.push_back({kOperatorFile, 0, (*it)->name});
+    for (auto it = state.open.rbegin(); it != state.open.rend(); ++it)
+      frames.push_back({kOperatorFile, 0, (*it)->name});
     if (place != nullptr) {
       if (!place->module.empty()) frames.push_back({kModuleFile, 0, place->module});
       frames.insert(frames.end(), place->source.begin(), place->source.end());
@@ -182,10 +229,8 @@ CallSite current_call_site() {
   if (!state.open.empty()) site.op = state.open.back()->name;
   if (const Place* place = current_place(state)) {
     site.module = place->module;
-    for (const auto& frame : place->source) {
-      if (frame.filename.empty() || frame.filename == "<string>") continue;  // PyTorch's own decompositions are strings
-      site.line = frame.filename + ":" + std::to_string(frame.line);
-      break;
+    if (const Frame* frame = own_frame(place->source)) {
+      site.line = frame->filename + ":" + std::to_string(frame->line);
     }
   }
   return site;

@@ -12,12 +12,17 @@ struct RecordFunction;
 
 namespace torchmem::capture {
 
-/// Where a thread is: the operators and autograd nodes open on it (through RecordFunction), and what the TorchScript interpreter
-/// says of module and source line. In backward there is no interpreter: the node's name is what is known.
+/// Where a thread is: the operators and autograd nodes open on it (through RecordFunction), and what the
+/// TorchScript interpreter says of module and source line. In backward there is no interpreter: a node has
+/// the module and line of the operator that made it.
 ///
-/// `install_operator_tracking` adds global callbacks once for the life of the process. With `writes`, each operator whose schema
-/// says that it writes an argument reports that argument's device range to the virtual GPU before it runs.
+/// `install_operator_tracking` adds global callbacks once for the life of the process. With `writes`, each
+/// operator whose schema says that it writes an argument reports that argument's device range to the virtual
+/// GPU before it runs.
 void install_operator_tracking(bool writes);
+
+/// Forgets which operators made which nodes: for when no backward can follow any more.
+void forget_creators();
 
 /// Called when an operator ends on the calling thread; one callback for the process, null for none.
 void set_operator_end_callback(void (*callback)());

@@ -41,7 +41,8 @@ State& state() {
 }
 
 void write(const Finding& finding, std::uint64_t count, std::uint64_t bytes) {
-  nlohmann::json record = {{"kind", finding.kind}, {"name", finding.name}, {"count", count}, {"bytes", bytes}};
+  nlohmann::json record = {
+      {"kind", finding.kind}, {"name", finding.name}, {"count", count}, {"bytes", bytes}};
   if (!finding.problem.empty()) record["problem"] = finding.problem;
   if (!finding.site.op.empty()) record["op"] = finding.site.op;
   if (!finding.site.module.empty()) record["module"] = finding.site.module;
@@ -67,10 +68,11 @@ void value_assumed(void*, std::uint64_t, std::size_t bytes) {
   add({"assumed_value", std::move(name), "", std::move(site), false}, bytes);
 }
 
-void workspace(void*, const char* library, const char* operation, const char* problem, std::size_t bytes, int how) {
+void workspace(void*, const char* library, const char* operation, const char* problem, std::size_t bytes,
+               int how) {
   if (how == kRecorded) return;
-  add({"estimated_workspace", std::string(library) + " " + operation, problem == nullptr ? "" : problem, current_call_site(),
-       how == kUnknown},
+  add({"estimated_workspace", std::string(library) + " " + operation, problem == nullptr ? "" : problem,
+       current_call_site(), how == kUnknown},
       bytes);
 }
 

@@ -3,12 +3,14 @@
 namespace torchmem::capture {
 namespace {
 
-/// The part's name for a part of a module, e.g. "0" of "0(Linear)::forward"; empty for the root (TOP), a module's call of its own method
-/// (SELF) and a function (CALL_FUNCTION).
+/// The part's name for a part of a module, e.g. "0" of "0(Linear)::forward"; empty for the root (TOP), a
+/// module's call of its own method (SELF) and a function (CALL_FUNCTION).
 std::string step_name(const std::string& part) {
   const auto parenthesis = part.find('(');
   const std::string name = part.substr(0, parenthesis);
-  if (parenthesis == std::string::npos || name == "TOP" || name == "SELF" || name.rfind("CALL_FUNCTION", 0) == 0) return "";
+  if (parenthesis == std::string::npos || name == "TOP" || name == "SELF" ||
+      name.rfind("CALL_FUNCTION", 0) == 0)
+    return "";
   return name;
 }
 

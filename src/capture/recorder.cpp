@@ -26,9 +26,10 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 constexpr std::size_t kMaxDevices = 64;
 constexpr std::size_t kAll = static_cast<std::size_t>(StatType::AGGREGATE);
 
-/// The allocator traces an allocation before it adds the block to its statistics, so the block's size is the growth of the total ever
-/// allocated, read at the next event, operator end or phase end of that device. Locks are taken in the order allocator, then
-/// `mutex`; who has read the statistics without holding the allocator's lock over both checks `sequence`.
+/// The allocator traces an allocation before it adds the block to its statistics, so the block's size is the
+/// growth of the total ever allocated, read at the next event, operator end or phase end of that device.
+/// Locks are taken in the order allocator, then `mutex`; who has read the statistics without holding the
+/// allocator's lock over both checks `sequence`.
 struct DeviceState {
   std::mutex mutex;
   std::atomic<bool> pending{false};
@@ -85,8 +86,8 @@ std::string_view word(TraceEntry::Action action) {
 
 /// Frees are many and their place is seldom asked for.
 bool wants_stack(TraceEntry::Action action) {
-  return action == TraceEntry::ALLOC || action == TraceEntry::SEGMENT_ALLOC || action == TraceEntry::SEGMENT_MAP ||
-         action == TraceEntry::OOM;
+  return action == TraceEntry::ALLOC || action == TraceEntry::SEGMENT_ALLOC ||
+         action == TraceEntry::SEGMENT_MAP || action == TraceEntry::OOM;
 }
 
 void raise_to(std::atomic<std::int64_t>& peak, std::int64_t value) {
@@ -128,7 +129,8 @@ void settle_all() {
   for (std::size_t i = 0; i < used; ++i) settle_if_pending(i);
 }
 
-/// Called with the allocator's lock held: no allocation on the device, no lock that is ever held around an allocator call.
+/// Called with the allocator's lock held: no allocation on the device, no lock that is ever held around an
+/// allocator call.
 void on_event(const TraceEntry& entry) {
   const auto index = static_cast<std::size_t>(entry.device_);
   if (index >= kMaxDevices) return;
@@ -195,7 +197,11 @@ Recorder& Recorder::start(const Options& options) {
 Recorder::Recorder(const Options& options) : device_(options.device) {
   state().writer = options.writer;
   if (options.peaks != nullptr) state().peaks = options.peaks;
-  if (options.writer != nullptr) observe_virtual_device(*options.writer);
+  if (options.writer != nullptr) {
+    observe_virtual_device(*options.writer);
+    options.writer->facts({{"allocator_settings",
+                            allocator_settings_json(allocator::snapshot({0, 0}, false).config_metadata)}});
+  }
   install_operator_tracking(virtual_device().present());
   set_operator_end_callback(settle_all);
   allocator::get()->attachAllocatorTraceTracker(on_event);
@@ -203,6 +209,7 @@ Recorder::Recorder(const Options& options) : device_(options.device) {
 }
 
 void Recorder::begin_phase(std::string name, std::optional<int> iteration, std::optional<int> micro) {
+  if (name == "input") forget_creators();  // the graph of the last loss is gone
   phase_ = std::move(name);
   iteration_ = iteration;
   micro_ = micro;
@@ -232,7 +239,8 @@ void Recorder::end_phase() {
 void Recorder::finish() {
   settle_all();
   write_repeats();
-  if (state().writer != nullptr) state().writer->final_snapshot(snapshot_json(allocator::snapshot({0, 0}, false)));
+  if (state().writer != nullptr)
+    state().writer->final_snapshot(snapshot_json(allocator::snapshot({0, 0}, false)));
 }
 
 std::optional<OutOfMemory> Recorder::last_out_of_memory() const {

@@ -9,8 +9,8 @@
 
 namespace torchmem::capture {
 
-/// Largest statistics seen so far, over all devices' own: bytes, kept current at every allocator event and operator end. Lock-free, so
-/// it may live in memory that another process reads after this one has died.
+/// Largest statistics seen so far, over all devices' own: bytes, kept current at every allocator event and
+/// operator end. Lock-free, so it may live in memory that another process reads after this one has died.
 struct Peaks {
   std::atomic<std::int64_t> allocated{0};
   std::atomic<std::int64_t> allocated_peak{0};
@@ -30,8 +30,9 @@ struct OutOfMemory {
   std::uint64_t largest_free_block_bytes = 0;
 };
 
-/// Records what the CUDA caching allocator does, for the rest of the process (trackers cannot be detached): every event with its
-/// stack, each block's real size, phases with their statistics, what the virtual GPU assumed.
+/// Records what the CUDA caching allocator does, for the rest of the process (trackers cannot be detached):
+/// every event with its stack, each block's real size, phases with their statistics, what the virtual GPU
+/// assumed.
 ///
 /// CUDA must be initialised before `start`. The writer must outlive the process's use of CUDA.
 class Recorder {

@@ -12,7 +12,8 @@ using c10::CachingDeviceAllocator::DeviceStats;
 using nlohmann::json;
 
 json stat_json(const Stat& stat) {
-  return {{"current", stat.current}, {"peak", stat.peak}, {"allocated", stat.allocated}, {"freed", stat.freed}};
+  return {
+      {"current", stat.current}, {"peak", stat.peak}, {"allocated", stat.allocated}, {"freed", stat.freed}};
 }
 
 const Stat& of(const StatArray& stats, StatType type) { return stats[static_cast<std::size_t>(type)]; }

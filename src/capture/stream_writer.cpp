@@ -28,7 +28,8 @@ std::string dump(const nlohmann::json& json) {
 
 std::unique_ptr<StreamWriter> StreamWriter::open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) throw std::system_error(errno, std::generic_category(), "cannot write the event stream " + path);
+  if (fd < 0)
+    throw std::system_error(errno, std::generic_category(), "cannot write the event stream " + path);
   return std::unique_ptr<StreamWriter>(new StreamWriter(fd));
 }
 

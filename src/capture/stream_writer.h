@@ -15,7 +15,8 @@ namespace torchmem::capture {
 using StackId = std::int64_t;
 inline constexpr StackId kNoStack = -1;
 
-/// One event of the caching allocator. `action` is the snapshot's word (alloc, free_requested, ...). Sizes in bytes.
+/// One event of the caching allocator. `action` is the snapshot's word (alloc, free_requested, ...). Sizes in
+/// bytes.
 struct AllocatorEvent {
   std::string_view action;
   int device = 0;
@@ -26,9 +27,10 @@ struct AllocatorEvent {
   StackId stack = kNoStack;
 };
 
-/// Writes the event stream: plain text, one record a line, in the order of the calls, from any thread. Records are
-/// buffered and reach the file when the buffer is full, at `flush`, and at destruction; a reader ignores an incomplete last
-/// line. A write that fails (a full disk) ends all writing; `error_number` tells, nothing throws after `open`.
+/// Writes the event stream: plain text, one record a line, in the order of the calls, from any thread.
+/// Records are buffered and reach the file when the buffer is full, at `flush`, and at destruction; a reader
+/// ignores an incomplete last line. A write that fails (a full disk) ends all writing; `error_number` tells,
+/// nothing throws after `open`.
 class StreamWriter {
  public:
   /// Creates or truncates the file. Throws std::system_error naming the path.

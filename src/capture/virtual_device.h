@@ -10,7 +10,8 @@ struct VirtualDevice {
   struct Observer {
     void* user;
     void (*value_assumed)(void* user, std::uint64_t address, std::size_t bytes);
-    void (*workspace)(void* user, const char* library, const char* operation, const char* problem, std::size_t bytes, int how);
+    void (*workspace)(void* user, const char* library, const char* operation, const char* problem,
+                      std::size_t bytes, int how);
     void (*unmodelled)(void* user, const char* library, const char* function);
   };
 

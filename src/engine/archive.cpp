@@ -23,7 +23,8 @@ using caffe2::serialize::PyTorchStreamReader;
   throw Failure(FailureKind::kBadModel, "Cannot load the model " + path + ": " + reason);
 }
 
-constexpr const char* kMakeOne = "Make a TorchScript file with torch.jit.script or torch.jit.trace and its save().";
+constexpr const char* kMakeOne =
+    "Make a TorchScript file with torch.jit.script or torch.jit.trace and its save().";
 
 std::string first_bytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -44,15 +45,18 @@ bool looks_like_html(const std::string& bytes) {
 
 /// torch.save before version 1.6 wrote bare pickles; the first holds a magic number as its only value.
 bool looks_like_legacy_checkpoint(const std::string& bytes) {
-  return bytes.size() > 16 && bytes[0] == '\x80' && bytes.find("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") != std::string::npos;
+  return bytes.size() > 16 && bytes[0] == '\x80' &&
+         bytes.find("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") != std::string::npos;
 }
 
 void refuse_what_is_no_zip(const std::string& path, const std::string& head) {
-  if (looks_like_html(head)) refuse(path, "it is a web page (HTML), not a model. Was the download refused or redirected?");
+  if (looks_like_html(head))
+    refuse(path, "it is a web page (HTML), not a model. Was the download refused or redirected?");
   if (looks_like_legacy_checkpoint(head)) {
     refuse(path, std::string("it is a torch.save file (old format), not a TorchScript archive. ") + kMakeOne);
   }
-  if (head[0] == '\x80') refuse(path, std::string("it is a Python pickle, not a TorchScript archive. ") + kMakeOne);
+  if (head[0] == '\x80')
+    refuse(path, std::string("it is a Python pickle, not a TorchScript archive. ") + kMakeOne);
   refuse(path, std::string("it is not a TorchScript archive (no zip file). ") + kMakeOne);
 }
 
@@ -61,7 +65,9 @@ std::vector<std::string> code_records(const std::string& path) {
   std::vector<std::string> texts;
   PyTorchStreamReader reader(path);
   for (const auto& record : reader.getAllRecords()) {
-    if (record.rfind("code/", 0) != 0 || record.size() < 3 || record.compare(record.size() - 3, 3, ".py") != 0) continue;
+    if (record.rfind("code/", 0) != 0 || record.size() < 3 ||
+        record.compare(record.size() - 3, 3, ".py") != 0)
+      continue;
     const auto [data, size] = reader.getRecord(record);
     texts.emplace_back(static_cast<const char*>(data.get()), size);
   }
@@ -69,7 +75,8 @@ std::vector<std::string> code_records(const std::string& path) {
 }
 
 std::string without_backtrace(const std::exception& error) {
-  if (const auto* torch_error = dynamic_cast<const c10::Error*>(&error)) return torch_error->what_without_backtrace();
+  if (const auto* torch_error = dynamic_cast<const c10::Error*>(&error))
+    return torch_error->what_without_backtrace();
   return error.what();
 }
 
@@ -92,7 +99,8 @@ ArchiveFacts check_archive(const std::string& path) {
     facts.format_version = reader.version();
     if (reader.hasRecord("constants.pkl") && reader.hasRecord("data.pkl")) return facts;
     if (reader.hasRecord("data.pkl")) {
-      refuse(path, std::string("it is a torch.save file, not a TorchScript archive: the file is sound, but holds tensors or a pickled "
+      refuse(path, std::string("it is a torch.save file, not a TorchScript archive: the file is sound, but "
+                               "holds tensors or a pickled "
                                "module and no code. ") +
                        kMakeOne);
     }
@@ -104,13 +112,17 @@ ArchiveFacts check_archive(const std::string& path) {
   } catch (const std::exception& problem) {
     const std::string text = without_backtrace(problem);
     if (text.find("failed finding central directory") != std::string::npos) {
-      refuse(path, "the archive is cut off: its table of contents at the end is missing. Copy or download it again.");
+      refuse(
+          path,
+          "the archive is cut off: its table of contents at the end is missing. Copy or download it again.");
     }
     if (const auto at = text.find("Attempted to read a PyTorch file with version"); at != std::string::npos) {
-      refuse(path, "its format is newer than this LibTorch can read (" + text.substr(at, text.find(". ", at) - at) +
+      refuse(path, "its format is newer than this LibTorch can read (" +
+                       text.substr(at, text.find(". ", at) - at) +
                        "). Save it with an older PyTorch, or build torchmem against a newer one.");
     }
-    if (text.find("file not found") != std::string::npos || text.find("hasRecord(\"version\")") != std::string::npos) {
+    if (text.find("file not found") != std::string::npos ||
+        text.find("hasRecord(\"version\")") != std::string::npos) {
       refuse(path, std::string("it is a zip file, but not a TorchScript archive. ") + kMakeOne);
     }
     refuse(path, "its zip structure cannot be read: " + text.substr(0, text.find('\n')));

@@ -27,7 +27,8 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 /// "91900" as "9.19.0".
 std::string cudnn_version(long version) {
   if (version <= 0) return "";
-  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
 }
 
 std::string cuda_version(long version) {
@@ -36,7 +37,8 @@ std::string cuda_version(long version) {
 
 void limit_allocator(std::uint64_t limit_bytes, c10::DeviceIndex index) {
   const auto total = static_cast<double>(at::cuda::getDeviceProperties(index)->totalGlobalMem);
-  // The allocator multiplies the fraction by the total and cuts off: half a byte more makes the product exact.
+  // The allocator multiplies the fraction by the total and cuts off: half a byte more makes the product
+  // exact.
   allocator::setMemoryFraction(std::min(1.0, (static_cast<double>(limit_bytes) + 0.5) / total), index);
 }
 
@@ -44,7 +46,8 @@ void limit_allocator(std::uint64_t limit_bytes, c10::DeviceIndex index) {
 
 c10::Device open_device(const Request& request) {
   if (request.device_kind == "virtual" && !capture::virtual_device().present()) {
-    throw Failure(FailureKind::kUnavailable, "The virtual GPU was asked for, but its libraries were not loaded into the engine.");
+    throw Failure(FailureKind::kUnavailable,
+                  "The virtual GPU was asked for, but its libraries were not loaded into the engine.");
   }
   if (request.alloc_conf) {
     setenv("PYTORCH_CUDA_ALLOC_CONF", request.alloc_conf->c_str(), 1);
@@ -52,12 +55,14 @@ c10::Device open_device(const Request& request) {
   }
   const int count = c10::cuda::device_count();
   if (count == 0) {
-    throw Failure(FailureKind::kUnavailable,
-                  "No CUDA device was found. Without one, use --device virtual, which needs no GPU and no driver.");
+    throw Failure(
+        FailureKind::kUnavailable,
+        "No CUDA device was found. Without one, use --device virtual, which needs no GPU and no driver.");
   }
   if (request.device_index < 0 || request.device_index >= count) {
-    throw Failure(FailureKind::kUnavailable, "There is no CUDA device " + std::to_string(request.device_index) + ": this machine has " +
-                                                 std::to_string(count) + ", counted from 0.");
+    throw Failure(FailureKind::kUnavailable,
+                  "There is no CUDA device " + std::to_string(request.device_index) + ": this machine has " +
+                      std::to_string(count) + ", counted from 0.");
   }
   const auto index = static_cast<c10::DeviceIndex>(request.device_index);
   try {
@@ -85,16 +90,15 @@ nlohmann::json device_facts(const Request& request, c10::Device device) {
         {"name", properties->name},
         {"total_bytes", properties->totalGlobalMem}}},
       {"software",
-       {{"torch", TORCH_VERSION}, {"cuda", cuda_version(hooks.versionCUDART())}, {"cudnn", cudnn_version(hooks.versionCuDNN())}}},
+       {{"torch", TORCH_VERSION},
+        {"cuda", cuda_version(hooks.versionCUDART())},
+        {"cudnn", cudnn_version(hooks.versionCuDNN())}}},
   };
   if (auto* profile_json = capture::virtual_device().profile_json) {
     std::string text(static_cast<std::size_t>(std::max(0, profile_json(nullptr, 0))) + 1, '\0');
     profile_json(text.data(), text.size());
     const auto profile = nlohmann::json::parse(text.c_str(), nullptr, /*allow_exceptions=*/false);
-    if (profile.is_object() && profile.contains("profile")) facts["device"]["profile"] = profile["profile"];
-    if (profile.is_object() && profile.contains("name") && !facts["device"].contains("profile")) {
-      facts["device"]["profile"] = profile["name"];
-    }
+    if (profile.is_object() && profile.contains("id")) facts["device"]["profile"] = profile["id"];
   }
   return facts;
 }

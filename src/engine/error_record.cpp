@@ -41,7 +41,8 @@ std::string hint(const TorchMessage& message, const RunState& state) {
   if (says("same device") || says("two devices")) {
     for (const auto& constant : state.constant_devices) {
       if (constant["device"] != "cpu") continue;
-      return "The device cpu is written into the model as a constant at " + constant["line"].get<std::string>() +
+      return "The device cpu is written into the model as a constant at " +
+             constant["line"].get<std::string>() +
              ", as a trace on the CPU does: trace it on the GPU, or use torch.jit.script.";
     }
   }
@@ -83,7 +84,8 @@ ErrorRecord describe(const std::exception_ptr& error, const Request& request, co
   } catch (const std::exception& problem) {
     return from_text(problem.what(), request, state);
   } catch (...) {
-    return {FailureKind::kInternal, {{"message", "The model or a library threw something that is no C++ exception."}}};
+    return {FailureKind::kInternal,
+            {{"message", "The model or a library threw something that is no C++ exception."}}};
   }
 }
 

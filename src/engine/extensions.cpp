@@ -11,17 +11,20 @@ namespace {
 
 bool loaded(const char* name, int flags) { return dlopen(name, flags) != nullptr; }
 
-/// "libpython3.11.so.1.0" for a torch package with "_C.cpython-311-x86_64-linux-gnu.so"; empty if the package is not complete.
+/// "libpython3.11.so.1.0" for a torch package with "_C.cpython-311-x86_64-linux-gnu.so"; empty if the package
+/// is not complete.
 std::string python_library() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&c10::GetCPUAllocator), &info) == 0 || info.dli_fname == nullptr) return "";
+  if (dladdr(reinterpret_cast<const void*>(&c10::GetCPUAllocator), &info) == 0 || info.dli_fname == nullptr)
+    return "";
   const auto package = std::filesystem::path(info.dli_fname).parent_path().parent_path();
   const std::string prefix = "_C.cpython-3";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(package, error)) {
     const std::string name = entry.path().filename().string();
     if (name.rfind(prefix, 0) != 0) continue;
-    return "libpython3." + name.substr(prefix.size(), name.find('-', prefix.size()) - prefix.size()) + ".so.1.0";
+    return "libpython3." + name.substr(prefix.size(), name.find('-', prefix.size()) - prefix.size()) +
+           ".so.1.0";
   }
   return "";
 }
@@ -45,11 +48,15 @@ void load_libraries(const std::vector<std::string>& libraries) {
       const std::string python = python_library();
       if (python.empty() || !loaded(python.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
         throw Failure(FailureKind::kUnavailable,
-                      "The library " + library + " is a Python extension and needs " + (python.empty() ? "libpython" : python) +
-                          ", which was not found. Install it (Debian and Ubuntu: apt install libpython3-dev), or give a library that does "
+                      "The library " + library + " is a Python extension and needs " +
+                          (python.empty() ? "libpython" : python) +
+                          ", which was not found. Install it (Debian and Ubuntu: apt install "
+                          "libpython3-dev), or give a library that does "
                           "not need Python.");
       }
-      if (loaded("libtorch_python.so", RTLD_NOW | RTLD_GLOBAL) && loaded(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) continue;
+      if (loaded("libtorch_python.so", RTLD_NOW | RTLD_GLOBAL) &&
+          loaded(path.c_str(), RTLD_NOW | RTLD_GLOBAL))
+        continue;
       said = dlerror();
       problem = said == nullptr ? problem : said;
     }

@@ -14,7 +14,9 @@ namespace {
 using nlohmann::json;
 
 json tensor_facts(const at::Tensor& tensor) {
-  return {{"dtype", dtype_name(tensor.scalar_type())}, {"shape", tensor.sizes().vec()}, {"bytes", tensor.nbytes()}};
+  return {{"dtype", dtype_name(tensor.scalar_type())},
+          {"shape", tensor.sizes().vec()},
+          {"bytes", tensor.nbytes()}};
 }
 
 std::string source_line(const torch::jit::Node& node) {
@@ -62,7 +64,8 @@ void walk(at::ArrayRef<const torch::jit::Block*> blocks, GraphFacts& facts) {
 
 bool has_calls(const torch::jit::Block* block) {
   for (const torch::jit::Node* node : block->nodes()) {
-    if (node->kind() == torch::jit::prim::CallMethod || node->kind() == torch::jit::prim::CallFunction) return true;
+    if (node->kind() == torch::jit::prim::CallMethod || node->kind() == torch::jit::prim::CallFunction)
+      return true;
     for (const torch::jit::Block* inner : node->blocks()) {
       if (has_calls(inner)) return true;
     }

@@ -28,7 +28,8 @@ struct Context {
 };
 
 [[noreturn]] void refuse(const std::string& problem, const std::string& signature) {
-  throw Failure(FailureKind::kBadInput, problem + "\nThe model's signature is " + signature, {{"signature", signature}});
+  throw Failure(FailureKind::kBadInput, problem + "\nThe model's signature is " + signature,
+                {{"signature", signature}});
 }
 
 at::Tensor make_tensor(const json& spec, const std::string& place, const Context& context) {
@@ -37,7 +38,8 @@ at::Tensor make_tensor(const json& spec, const std::string& place, const Context
   if (!type) refuse(place + " has the unknown type \"" + type_name + "\".", context.signature);
   const auto shape = spec.value("shape", std::vector<std::int64_t>{});
   for (const auto size : shape) {
-    if (size < 0) refuse(place + " has a negative dimension: " + std::to_string(size) + ".", context.signature);
+    if (size < 0)
+      refuse(place + " has a negative dimension: " + std::to_string(size) + ".", context.signature);
   }
   const auto options = at::TensorOptions().dtype(*type).device(context.device);
   const std::string fill = spec.value("fill", "zeros");
@@ -70,25 +72,29 @@ std::string describe(const json& value) {
   if (value.contains("list")) return "a list of " + std::to_string(value["list"].size());
   if (value.contains("tuple")) return "a tuple of " + std::to_string(value["tuple"].size());
   if (value.contains("dict")) return "a dict of " + std::to_string(value["dict"].size());
-  if (value.contains("scalar")) return value["scalar"].is_null() ? "None" : "the scalar " + value["scalar"].dump();
+  if (value.contains("scalar"))
+    return value["scalar"].is_null() ? "None" : "the scalar " + value["scalar"].dump();
   return value.dump();
 }
 
-[[noreturn]] void mismatch(const json& value, const TypePtr& type, const std::string& place, const Context& context) {
-  refuse(place + " is " + describe(value) + ", but " + type->annotation_str() + " is expected.", context.signature);
+[[noreturn]] void mismatch(const json& value, const TypePtr& type, const std::string& place,
+                           const Context& context) {
+  refuse(place + " is " + describe(value) + ", but " + type->annotation_str() + " is expected.",
+         context.signature);
 }
 
 IValue convert(const json& value, const TypePtr& type, const std::string& place, const Context& context);
 
 IValue convert_tensor(const json& value, const std::string& place, const Context& context) {
-  at::Tensor tensor = value.contains("file")
-                          ? load_tensor_file(value["file"].get<std::string>(), context.device, place, context.signature)
-                          : make_tensor(value["tensor"], place, context);
+  at::Tensor tensor = value.contains("file") ? load_tensor_file(value["file"].get<std::string>(),
+                                                                context.device, place, context.signature)
+                                             : make_tensor(value["tensor"], place, context);
   if (context.channels_last && tensor.dim() == 4) tensor = tensor.contiguous(at::MemoryFormat::ChannelsLast);
   return tensor;
 }
 
-IValue convert_scalar(const json& value, const TypePtr& type, const std::string& place, const Context& context) {
+IValue convert_scalar(const json& value, const TypePtr& type, const std::string& place,
+                      const Context& context) {
   const json& scalar = value["scalar"];
   switch (type->kind()) {
     case TypeKind::NoneType:
@@ -123,7 +129,8 @@ const json* elements(const json& value) {
   return nullptr;
 }
 
-IValue convert_list(const json& value, const TypePtr& type, const std::string& place, const Context& context) {
+IValue convert_list(const json& value, const TypePtr& type, const std::string& place,
+                    const Context& context) {
   const json* items = elements(value);
   if (items == nullptr) mismatch(value, type, place, context);
   const auto element = type->expectRef<c10::ListType>().getElementType();
@@ -134,7 +141,8 @@ IValue convert_list(const json& value, const TypePtr& type, const std::string& p
   return list;
 }
 
-IValue convert_tuple(const json& value, const TypePtr& type, const std::string& place, const Context& context) {
+IValue convert_tuple(const json& value, const TypePtr& type, const std::string& place,
+                     const Context& context) {
   const json* items = elements(value);
   const auto& types = type->expectRef<c10::TupleType>().elements();
   if (items == nullptr || items->size() != types.size()) mismatch(value, type, place, context);
@@ -147,12 +155,15 @@ IValue convert_tuple(const json& value, const TypePtr& type, const std::string& 
   return c10::ivalue::Tuple::create(std::move(values));
 }
 
-IValue convert_dict(const json& value, const TypePtr& type, const std::string& place, const Context& context) {
+IValue convert_dict(const json& value, const TypePtr& type, const std::string& place,
+                    const Context& context) {
   if (!value.contains("dict")) mismatch(value, type, place, context);
   const auto& dict_type = type->expectRef<c10::DictType>();
   const auto key_type = dict_type.getKeyType();
   if (key_type->kind() != TypeKind::StringType) {
-    refuse(place + " has the type " + type->annotation_str() + "; only dictionaries with str keys can be given.", context.signature);
+    refuse(
+        place + " has the type " + type->annotation_str() + "; only dictionaries with str keys can be given.",
+        context.signature);
   }
   c10::impl::GenericDict dict(key_type, dict_type.getValueType());
   for (const auto& [key, item] : value["dict"].items()) {
@@ -162,7 +173,8 @@ IValue convert_dict(const json& value, const TypePtr& type, const std::string& p
 }
 
 /// The first member of the union (Optional is one) that takes the value.
-IValue convert_union(const json& value, const TypePtr& type, const std::string& place, const Context& context) {
+IValue convert_union(const json& value, const TypePtr& type, const std::string& place,
+                     const Context& context) {
   if (value.contains("scalar") && value["scalar"].is_null()) return {};
   for (const auto& member : type->expectRef<c10::UnionType>().containedTypes()) {
     if (member->kind() == TypeKind::NoneType) continue;
@@ -221,7 +233,8 @@ std::string spec_text(const json& value) {
   if (value.contains("scalar")) return value["scalar"].dump();
   std::string text;
   if (value.contains("dict")) {
-    for (const auto& [key, item] : value["dict"].items()) text += (text.empty() ? "" : ", ") + key + ": " + spec_text(item);
+    for (const auto& [key, item] : value["dict"].items())
+      text += (text.empty() ? "" : ", ") + key + ": " + spec_text(item);
     return "{" + text + "}";
   }
   if (const json* items = elements(value)) {
@@ -240,21 +253,26 @@ InputBuilder::InputBuilder(const Request& request, const Model& model, c10::Devi
     : request_(request), signature_(model.signature()), device_(device) {
   auto arguments = model.arguments();
   if (request.positional.size() > arguments.size()) {
-    refuse(plural(request.positional.size(), "input") + " given, but the model takes " + plural(arguments.size(), "argument") + ".",
+    refuse(plural(request.positional.size(), "input") + " given, but the model takes " +
+               plural(arguments.size(), "argument") + ".",
            signature_);
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    slots_.push_back({std::move(arguments[i]), i < request.positional.size() ? &request.positional[i] : nullptr});
+    slots_.push_back(
+        {std::move(arguments[i]), i < request.positional.size() ? &request.positional[i] : nullptr});
   }
   for (const auto& [name, value] : request.named) {
-    const auto slot = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.argument.name() == name; });
+    const auto slot =
+        std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.argument.name() == name; });
     if (slot == slots_.end()) refuse("The model has no argument \"" + name + "\".", signature_);
-    if (slot->value != nullptr) refuse("The argument \"" + name + "\" is given twice, by position and by name.", signature_);
+    if (slot->value != nullptr)
+      refuse("The argument \"" + name + "\" is given twice, by position and by name.", signature_);
     slot->value = &value;
   }
   for (const auto& slot : slots_) {
     if (slot.value == nullptr && !slot.argument.default_value()) {
-      refuse("No input is given for the argument \"" + slot.argument.name() + "\" (" + slot.argument.type()->annotation_str() + ").",
+      refuse("No input is given for the argument \"" + slot.argument.name() + "\" (" +
+                 slot.argument.type()->annotation_str() + ").",
              signature_);
     }
   }
@@ -276,7 +294,8 @@ std::vector<IValue> InputBuilder::build() const {
     if (slot.value == nullptr) {
       values.push_back(*slot.argument.default_value());
     } else {
-      values.push_back(convert(*slot.value, slot.argument.type(), "The argument \"" + slot.argument.name() + "\"", context));
+      values.push_back(convert(*slot.value, slot.argument.type(),
+                               "The argument \"" + slot.argument.name() + "\"", context));
     }
   }
   return values;

@@ -9,12 +9,14 @@
 
 namespace torchmem::engine {
 
-/// Builds the arguments of one call on the device, in the order of the model's schema, from the request's positional and named values;
-/// what neither names takes the schema's default. Floats are drawn by randn, integers below a bound by randint; a file is what
-/// torch.save wrote of a tensor. With channels_last, every input of four dimensions is converted after it is made.
+/// Builds the arguments of one call on the device, in the order of the model's schema, from the request's
+/// positional and named values; what neither names takes the schema's default. Floats are drawn by randn,
+/// integers below a bound by randint; a file is what torch.save wrote of a tensor. With channels_last, every
+/// input of four dimensions is converted after it is made.
 ///
-/// Throws Failure (bad_input) naming the argument, what was given and what was expected, with the signature: too many or too few
-/// arguments, an unknown name, one given twice, a value of another type, a dictionary of another key type.
+/// Throws Failure (bad_input) naming the argument, what was given and what was expected, with the signature:
+/// too many or too few arguments, an unknown name, one given twice, a value of another type, a dictionary of
+/// another key type.
 class InputBuilder {
  public:
   InputBuilder(const Request& request, const Model& model, c10::Device device);

@@ -18,20 +18,23 @@ at::Tensor mse(at::Tensor y) { return at::mse_loss(y, at::zeros_like(y)); }
 
 at::Tensor cross_entropy(at::Tensor y) {
   if (y.dim() < 2) {
-    throw Failure(FailureKind::kBadInput,
-                  "The loss cross_entropy needs a result of at least two dimensions (batch, class), but it has " +
-                      std::to_string(y.dim()) + ". Choose another with --loss, or another tensor with --loss-on.");
+    throw Failure(
+        FailureKind::kBadInput,
+        "The loss cross_entropy needs a result of at least two dimensions (batch, class), but it has " +
+            std::to_string(y.dim()) + ". Choose another with --loss, or another tensor with --loss-on.");
   }
   if (y.dim() == 3) y = y.flatten(0, 1);
   auto target_shape = y.sizes().vec();
   target_shape.erase(target_shape.begin() + 1);
-  return at::cross_entropy_loss(y, at::zeros(target_shape, y.options().dtype(at::kLong).requires_grad(false)));
+  return at::cross_entropy_loss(y,
+                                at::zeros(target_shape, y.options().dtype(at::kLong).requires_grad(false)));
 }
 
 }  // namespace
 
 const std::vector<Loss>& losses() {
-  static const std::vector<Loss> table = {{"sum", sum}, {"mean", mean}, {"mse", mse}, {"cross_entropy", cross_entropy}};
+  static const std::vector<Loss> table = {
+      {"sum", sum}, {"mean", mean}, {"mse", mse}, {"cross_entropy", cross_entropy}};
   return table;
 }
 

@@ -7,12 +7,14 @@
 
 namespace torchmem::engine {
 
-/// A loss by its name on the command line. `apply` takes the picked tensor of the result and drops its own reference to it when done.
+/// A loss by its name on the command line. `apply` takes the picked tensor of the result and drops its own
+/// reference to it when done.
 ///
 ///   sum            y.sum()
 ///   mean           y.mean()
 ///   mse            mean squared difference to a target of zeros of y's shape
-///   cross_entropy  class targets of 0 (int64): classes along dimension 1, or along the last one of a result of three dimensions (batch,
+///   cross_entropy  class targets of 0 (int64): classes along dimension 1, or along the last one of a result
+///   of three dimensions (batch,
 ///                  position, class), which is flattened to (batch * position, class) as language models do
 ///
 /// A target is made in the loss phase and lives until backward no longer needs it.

@@ -1,5 +1,6 @@
-// torchmem-engine REQUEST.json: runs one model in this process and writes the event stream that the request names. Started by
-// torchmem, never by hand. Exit code: 0 finished, 1 out of memory, 2 could not (the stream's X record says why), 3 unavailable.
+// torchmem-engine REQUEST.json: runs one model in this process and writes the event stream that the request
+// names. Started by torchmem, never by hand. Exit code: 0 finished, 1 out of memory, 2 could not (the
+// stream's X record says why), 3 unavailable.
 
 #include <c10/util/Exception.h>
 
@@ -10,6 +11,8 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <mutex>
+#include <set>
 
 #include "capture/stream_writer.h"
 #include "engine/error_record.h"
@@ -30,18 +33,24 @@ engine::Request read_request(const char* path) {
   std::ifstream in(path);
   const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
   if (!in || json.is_discarded()) {
-    throw Failure(FailureKind::kBadUsage, std::string("Cannot read the engine's request ") + path + " as JSON.");
+    throw Failure(FailureKind::kBadUsage,
+                  std::string("Cannot read the engine's request ") + path + " as JSON.");
   }
   return engine::parse_request(json);
 }
 
-/// PyTorch's warnings, one line each: they must neither reach stdout nor show C++ places.
+/// PyTorch's warnings, one line each and each once: they must neither reach stdout nor show C++ places.
 class WarningsToStderr : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {
-    const std::string& text = warning.msg();
-    std::cerr << "warning: PyTorch: " << text.substr(0, text.find('\n')) << '\n';
+    const std::string text = warning.msg().substr(0, warning.msg().find('\n'));
+    const std::lock_guard lock(mutex_);
+    if (said_.insert(text).second) std::cerr << "warning: PyTorch: " + text + "\n";
   }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> said_;
 };
 
 /// Writes what happened until now, so that the run file can be made of it. The stream is all that is touched.
@@ -72,7 +81,8 @@ int run(const engine::Request& request) {
   the_request = &request;
   the_state = &state;
   std::set_terminate(on_terminate);
-  for (const int number : {SIGINT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(number, on_signal);
+  for (const int number : {SIGINT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    std::signal(number, on_signal);
   static WarningsToStderr warnings;
   c10::WarningUtils::set_warning_handler(&warnings);
 
@@ -90,7 +100,8 @@ int run(const engine::Request& request) {
   }
   writer->flush();
   if (writer->error_number() != 0) {
-    std::cerr << "error: cannot write the event stream " << request.stream << ": " << std::strerror(writer->error_number()) << '\n';
+    std::cerr << "error: cannot write the event stream " << request.stream << ": "
+              << std::strerror(writer->error_number()) << '\n';
     code = engine::exit_code(FailureKind::kInternal);
   }
   std::fflush(nullptr);

@@ -26,7 +26,8 @@ class Model {
   virtual std::vector<at::Tensor> parameters() const = 0;
   virtual std::vector<at::Tensor> buffers() const = 0;
   virtual c10::IValue run(std::vector<c10::IValue> arguments) = 0;
-  /// Converts weights and buffers of four dimensions to the channels-last layout, as `module.to(memory_format=...)` does.
+  /// Converts weights and buffers of four dimensions to the channels-last layout, as
+  /// `module.to(memory_format=...)` does.
   virtual void to_channels_last() = 0;
   /// Path, sizes and counts for the run's facts.
   virtual nlohmann::json facts() const = 0;
@@ -36,8 +37,8 @@ class Model {
   virtual nlohmann::json description() const = 0;
 };
 
-/// Loads a TorchScript archive straight onto the device. With `weightless`, the bytes of its large tensors are not read.
-/// Throws Failure (bad_model) saying what the file is instead, or which operator is missing.
+/// Loads a TorchScript archive straight onto the device. With `weightless`, the bytes of its large tensors
+/// are not read. Throws Failure (bad_model) saying what the file is instead, or which operator is missing.
 std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device device, bool weightless);
 
 }  // namespace torchmem::engine

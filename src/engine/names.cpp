@@ -6,9 +6,9 @@ namespace torchmem::engine {
 namespace {
 
 constexpr std::pair<std::string_view, c10::ScalarType> kTypes[] = {
-    {"f16", c10::ScalarType::Half},   {"bf16", c10::ScalarType::BFloat16}, {"f32", c10::ScalarType::Float},
-    {"f64", c10::ScalarType::Double}, {"i8", c10::ScalarType::Char},       {"u8", c10::ScalarType::Byte},
-    {"i16", c10::ScalarType::Short},  {"i32", c10::ScalarType::Int},       {"i64", c10::ScalarType::Long},
+    {"f16", c10::ScalarType::Half},   {"bf16", c10::ScalarType::BFloat16},    {"f32", c10::ScalarType::Float},
+    {"f64", c10::ScalarType::Double}, {"i8", c10::ScalarType::Char},          {"u8", c10::ScalarType::Byte},
+    {"i16", c10::ScalarType::Short},  {"i32", c10::ScalarType::Int},          {"i64", c10::ScalarType::Long},
     {"bool", c10::ScalarType::Bool},  {"c64", c10::ScalarType::ComplexFloat},
 };
 

@@ -24,12 +24,22 @@ void Optimizer::zero_grad() {
 
 const std::vector<OptimizerForm>& optimizer_forms() {
   static const std::vector<OptimizerForm> table = {
-      {"sgd", "loop", loop_sgd},         {"sgd", "foreach", foreach_sgd},           {"sgd", "fused", fused_sgd},
-      {"momentum", "loop", loop_momentum}, {"momentum", "foreach", foreach_momentum}, {"momentum", "fused", fused_momentum},
-      {"adam", "loop", loop_adam},       {"adam", "foreach", foreach_adam},         {"adam", "fused", fused_adam},
-      {"adamw", "loop", loop_adamw},     {"adamw", "foreach", foreach_adamw},       {"adamw", "fused", fused_adamw},
-      {"rmsprop", "loop", loop_rmsprop}, {"rmsprop", "foreach", foreach_rmsprop},
-      {"adagrad", "loop", loop_adagrad}, {"adagrad", "foreach", foreach_adagrad},
+      {"sgd", "loop", loop_sgd},
+      {"sgd", "foreach", foreach_sgd},
+      {"sgd", "fused", fused_sgd},
+      {"momentum", "loop", loop_momentum},
+      {"momentum", "foreach", foreach_momentum},
+      {"momentum", "fused", fused_momentum},
+      {"adam", "loop", loop_adam},
+      {"adam", "foreach", foreach_adam},
+      {"adam", "fused", fused_adam},
+      {"adamw", "loop", loop_adamw},
+      {"adamw", "foreach", foreach_adamw},
+      {"adamw", "fused", fused_adamw},
+      {"rmsprop", "loop", loop_rmsprop},
+      {"rmsprop", "foreach", foreach_rmsprop},
+      {"adagrad", "loop", loop_adagrad},
+      {"adagrad", "foreach", foreach_adagrad},
   };
   return table;
 }

@@ -12,7 +12,8 @@ namespace torchmem::engine {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// Updates every parameter that has a gradient. State is created in the first step (Adagrad: at construction), as PyTorch does.
+  /// Updates every parameter that has a gradient. State is created in the first step (Adagrad: at
+  /// construction), as PyTorch does.
   virtual void step() = 0;
   /// Releases the gradients.
   void zero_grad();
@@ -22,8 +23,9 @@ class Optimizer {
   std::vector<at::Tensor> parameters_;
 };
 
-/// How an optimizer goes over its parameters: loop = LibTorch's own C++ optimizers, one parameter at a time; foreach and fused = what
-/// Python's torch.optim does on CUDA with foreach=True (its default there) and fused=True.
+/// How an optimizer goes over its parameters: loop = LibTorch's own C++ optimizers, one parameter at a time;
+/// foreach and fused = what Python's torch.optim does on CUDA with foreach=True (its default there) and
+/// fused=True.
 using MakeOptimizer = std::unique_ptr<Optimizer> (*)(std::vector<at::Tensor> parameters);
 
 struct OptimizerForm {

@@ -56,11 +56,13 @@ class ForeachOptimizer : public Optimizer {
   virtual void prepare(const at::Tensor& parameter) = 0;
   /// `keys` are the parameters that the state is found by.
   virtual void step_group(const Tensors& keys, const Tensors& parameters, const Tensors& gradients) = 0;
-  /// In Python a group's temporaries live until the next group's replace them, the last one's until the step returns.
+  /// In Python a group's temporaries live until the next group's replace them, the last one's until the step
+  /// returns.
   virtual void release_temporaries() {}
 
   template <class State>
-  static Tensors gather(std::unordered_map<const void*, State>& states, const Tensors& keys, at::Tensor State::*member) {
+  static Tensors gather(std::unordered_map<const void*, State>& states, const Tensors& keys,
+                        at::Tensor State::*member) {
     Tensors tensors;
     for (const auto& key : keys) tensors.push_back(states.at(key.unsafeGetTensorImpl()).*member);
     std::vector<std::size_t> all(tensors.size());
@@ -71,7 +73,8 @@ class ForeachOptimizer : public Optimizer {
 
 class ForeachSgd : public ForeachOptimizer {
  public:
-  ForeachSgd(Tensors parameters, double momentum) : ForeachOptimizer(std::move(parameters)), momentum_(momentum) {}
+  ForeachSgd(Tensors parameters, double momentum)
+      : ForeachOptimizer(std::move(parameters)), momentum_(momentum) {}
 
  private:
   void prepare(const at::Tensor&) override {}
@@ -197,7 +200,8 @@ class ForeachAdagrad : public ForeachOptimizer {
  public:
   explicit ForeachAdagrad(Tensors parameters) : ForeachOptimizer(std::move(parameters)) {
     for (const auto& parameter : parameters_) {
-      states_[parameter.unsafeGetTensorImpl()] = {cpu_step(), at::full_like(parameter, 0).requires_grad_(false)};
+      states_[parameter.unsafeGetTensorImpl()] = {cpu_step(),
+                                                  at::full_like(parameter, 0).requires_grad_(false)};
     }
   }
 
@@ -233,13 +237,17 @@ class ForeachAdagrad : public ForeachOptimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> foreach_sgd(Tensors parameters) { return std::make_unique<ForeachSgd>(std::move(parameters), 0.0); }
+std::unique_ptr<Optimizer> foreach_sgd(Tensors parameters) {
+  return std::make_unique<ForeachSgd>(std::move(parameters), 0.0);
+}
 
 std::unique_ptr<Optimizer> foreach_momentum(Tensors parameters) {
   return std::make_unique<ForeachSgd>(std::move(parameters), 0.9);
 }
 
-std::unique_ptr<Optimizer> foreach_adam(Tensors parameters) { return std::make_unique<ForeachAdam>(std::move(parameters), 0.0); }
+std::unique_ptr<Optimizer> foreach_adam(Tensors parameters) {
+  return std::make_unique<ForeachAdam>(std::move(parameters), 0.0);
+}
 
 std::unique_ptr<Optimizer> foreach_adamw(Tensors parameters) {
   return std::make_unique<ForeachAdam>(std::move(parameters), 1e-2);

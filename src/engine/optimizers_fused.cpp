@@ -24,8 +24,9 @@ using Tensors = std::vector<at::Tensor>;
 
 void require_floating_point(const at::Tensor& parameter) {
   if (parameter.is_floating_point()) return;
-  throw Failure(FailureKind::kBadUsage, "The fused optimizers need floating-point parameters; this model has one of type " +
-                                            dtype_name(parameter.scalar_type()) + ". Leave out :fused.");
+  throw Failure(FailureKind::kBadUsage,
+                "The fused optimizers need floating-point parameters; this model has one of type " +
+                    dtype_name(parameter.scalar_type()) + ". Leave out :fused.");
 }
 
 class FusedOptimizer : public Optimizer {
@@ -47,7 +48,8 @@ class FusedOptimizer : public Optimizer {
 
 class FusedSgd : public FusedOptimizer {
  public:
-  FusedSgd(Tensors parameters, double momentum) : FusedOptimizer(std::move(parameters)), momentum_(momentum) {}
+  FusedSgd(Tensors parameters, double momentum)
+      : FusedOptimizer(std::move(parameters)), momentum_(momentum) {}
 
   void step() override {
     const at::NoGradGuard no_grad;
@@ -55,7 +57,8 @@ class FusedSgd : public FusedOptimizer {
     Tensors buffers;
     bool first = momentum_ != 0;
     if (momentum_ != 0) {
-      for (const auto& parameter : parameters) first = first && buffers_.count(parameter.unsafeGetTensorImpl()) == 0;
+      for (const auto& parameter : parameters)
+        first = first && buffers_.count(parameter.unsafeGetTensorImpl()) == 0;
       for (std::size_t i = 0; i < parameters.size(); ++i) {
         auto& buffer = buffers_[parameters[i].unsafeGetTensorImpl()];
         if (!buffer.defined()) buffer = at::empty_like(gradients[i]);
@@ -64,7 +67,8 @@ class FusedSgd : public FusedOptimizer {
     }
     for (const auto& positions : group_by_device_and_dtype(parameters)) {
       at::_fused_sgd_(pick(parameters, positions), pick(gradients, positions),
-                      momentum_ == 0 ? Tensors{} : pick(buffers, positions), /*weight_decay=*/0.0, momentum_, kLearningRate,
+                      momentum_ == 0 ? Tensors{} : pick(buffers, positions), /*weight_decay=*/0.0, momentum_,
+                      kLearningRate,
                       /*dampening=*/0.0, /*nesterov=*/false, /*maximize=*/false, first);
     }
   }
@@ -74,9 +78,9 @@ class FusedSgd : public FusedOptimizer {
   std::unordered_map<const void*, at::Tensor> buffers_;
 };
 
-using FusedStep = void (*)(at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, double,
-                           double, double, double, double, bool, bool, const std::optional<at::Tensor>&,
-                           const std::optional<at::Tensor>&);
+using FusedStep = void (*)(at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList,
+                           at::TensorList, double, double, double, double, double, bool, bool,
+                           const std::optional<at::Tensor>&, const std::optional<at::Tensor>&);
 
 class FusedAdam : public FusedOptimizer {
  public:
@@ -103,8 +107,9 @@ class FusedAdam : public FusedOptimizer {
     for (const auto& positions : group_by_device_and_dtype(parameters)) {
       const Tensors group_steps = pick(steps, positions);
       at::_foreach_add_(group_steps, 1);
-      step_(pick(parameters, positions), pick(gradients, positions), pick(exp_avgs, positions), pick(exp_avg_sqs, positions), {},
-            group_steps, kLearningRate, /*beta1=*/0.9, /*beta2=*/0.999, weight_decay_, /*eps=*/1e-8, /*amsgrad=*/false,
+      step_(pick(parameters, positions), pick(gradients, positions), pick(exp_avgs, positions),
+            pick(exp_avg_sqs, positions), {}, group_steps, kLearningRate, /*beta1=*/0.9, /*beta2=*/0.999,
+            weight_decay_, /*eps=*/1e-8, /*amsgrad=*/false,
             /*maximize=*/false, {}, {});
     }
   }
@@ -123,9 +128,13 @@ class FusedAdam : public FusedOptimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> fused_sgd(Tensors parameters) { return std::make_unique<FusedSgd>(std::move(parameters), 0.0); }
+std::unique_ptr<Optimizer> fused_sgd(Tensors parameters) {
+  return std::make_unique<FusedSgd>(std::move(parameters), 0.0);
+}
 
-std::unique_ptr<Optimizer> fused_momentum(Tensors parameters) { return std::make_unique<FusedSgd>(std::move(parameters), 0.9); }
+std::unique_ptr<Optimizer> fused_momentum(Tensors parameters) {
+  return std::make_unique<FusedSgd>(std::move(parameters), 0.9);
+}
 
 std::unique_ptr<Optimizer> fused_adam(Tensors parameters) {
   return std::make_unique<FusedAdam>(std::move(parameters), 0.0, static_cast<FusedStep>(at::_fused_adam_));

@@ -35,7 +35,8 @@ std::unique_ptr<Optimizer> loop_sgd(std::vector<at::Tensor> parameters) {
 }
 
 std::unique_ptr<Optimizer> loop_momentum(std::vector<at::Tensor> parameters) {
-  return make<torch::optim::SGD>(std::move(parameters), torch::optim::SGDOptions(kLearningRate).momentum(0.9));
+  return make<torch::optim::SGD>(std::move(parameters),
+                                 torch::optim::SGDOptions(kLearningRate).momentum(0.9));
 }
 
 std::unique_ptr<Optimizer> loop_adam(std::vector<at::Tensor> parameters) {

@@ -84,13 +84,16 @@ class Run {
 
   void check_trainable(const at::Tensor& y) const {
     if (!has_parameters_) {
-      throw Failure(FailureKind::kBadModel, "The model " + request_.model +
-                                                " has no parameters, so it cannot be trained: it was frozen (torch.jit.freeze) or never had "
-                                                "any. Use --mode inference, or give the model as it was before freezing.");
+      throw Failure(
+          FailureKind::kBadModel,
+          "The model " + request_.model +
+              " has no parameters, so it cannot be trained: it was frozen (torch.jit.freeze) or never had "
+              "any. Use --mode inference, or give the model as it was before freezing.");
     }
     if (y.requires_grad()) return;
     throw Failure(FailureKind::kModelFailed,
-                  "The tensor that the loss is taken of has no gradient (no parameter that requires one leads to it). Choose another tensor of "
+                  "The tensor that the loss is taken of has no gradient (no parameter that requires one "
+                  "leads to it). Choose another tensor of "
                   "the result with --loss-on NAME, or use --mode inference.");
   }
 

@@ -15,7 +15,8 @@ void read(const json& object, const char* name, T& target) {
   try {
     found->get_to(target);
   } catch (const json::exception&) {
-    throw Failure(FailureKind::kBadUsage, std::string("The engine's request has \"") + name + "\": " + found->dump() +
+    throw Failure(FailureKind::kBadUsage, std::string("The engine's request has \"") + name +
+                                              "\": " + found->dump() +
                                               ", which is not of the type that this field has.");
   }
 }
@@ -33,13 +34,15 @@ Mode parse_mode(const std::string& word) {
   if (word == "train") return Mode::kTrain;
   if (word == "inference") return Mode::kInference;
   if (word == "grad-forward") return Mode::kGradForward;
-  throw Failure(FailureKind::kBadUsage, "Unknown mode \"" + word + "\": expected train, inference or grad-forward.");
+  throw Failure(FailureKind::kBadUsage,
+                "Unknown mode \"" + word + "\": expected train, inference or grad-forward.");
 }
 
 }  // namespace
 
 Request parse_request(const json& object) {
-  if (!object.is_object()) throw Failure(FailureKind::kBadUsage, "The engine's request is not a JSON object.");
+  if (!object.is_object())
+    throw Failure(FailureKind::kBadUsage, "The engine's request is not a JSON object.");
   Request request;
   read(object, "command", request.command);
   read(object, "model", request.model);
@@ -72,11 +75,14 @@ Request parse_request(const json& object) {
   std::string log_level;
   read(object, "log_level", log_level);
   request.debug = log_level == "debug" || log_level == "trace";
-  for (const auto& [name, value] : {std::pair{"command", request.command}, {"model", request.model}, {"stream", request.stream}}) {
-    if (value.empty()) throw Failure(FailureKind::kBadUsage, std::string("The engine's request has no \"") + name + "\".");
+  for (const auto& [name, value] :
+       {std::pair{"command", request.command}, {"model", request.model}, {"stream", request.stream}}) {
+    if (value.empty())
+      throw Failure(FailureKind::kBadUsage, std::string("The engine's request has no \"") + name + "\".");
   }
   if (request.steps < 1 || request.accumulate < 1) {
-    throw Failure(FailureKind::kBadUsage, "The number of steps and of accumulated micro-batches must be at least 1.");
+    throw Failure(FailureKind::kBadUsage,
+                  "The number of steps and of accumulated micro-batches must be at least 1.");
   }
   return request;
 }

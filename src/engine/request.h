@@ -11,9 +11,10 @@ namespace torchmem::engine {
 
 enum class Mode { kTrain, kInference, kGradForward };
 
-/// What one engine process is asked to do; the file that the command line writes for it. A VALUE stays JSON until the model's schema
-/// is known:
-///   {"tensor": {"dtype", "shape", "fill": randn|zeros|ones|arange|value|below, "value", "below", "spec": the text as given}}
+/// What one engine process is asked to do; the file that the command line writes for it. A VALUE stays JSON
+/// until the model's schema is known:
+///   {"tensor": {"dtype", "shape", "fill": randn|zeros|ones|arange|value|below, "value", "below", "spec": the
+///   text as given}}
 ///   {"file": path of a tensor saved by torch.save} | {"scalar": number|true|null} | {"string": S}
 ///   {"list": [VALUE...]} | {"tuple": [VALUE...]} | {"dict": {K: VALUE}}
 struct Request {

@@ -9,7 +9,9 @@
 namespace torchmem::engine {
 namespace {
 
-std::string joined(const std::string& path, const std::string& step) { return path.empty() ? step : path + "." + step; }
+std::string joined(const std::string& path, const std::string& step) {
+  return path.empty() ? step : path + "." + step;
+}
 
 std::string key_text(const c10::IValue& key) {
   if (key.isString()) return key.toStringRef();
@@ -26,13 +28,15 @@ void walk(const c10::IValue& value, const std::string& path, std::vector<NamedTe
     const auto& elements = tuple->elements();
     for (std::size_t i = 0; i < elements.size(); ++i) {
       const bool named = type->schema() && i < type->schema()->arguments().size();
-      walk(elements[i], joined(path, named ? type->schema()->arguments()[i].name() : std::to_string(i)), found);
+      walk(elements[i], joined(path, named ? type->schema()->arguments()[i].name() : std::to_string(i)),
+           found);
     }
   } else if (value.isList()) {
     const auto list = value.toListRef();
     for (std::size_t i = 0; i < list.size(); ++i) walk(list[i], joined(path, std::to_string(i)), found);
   } else if (value.isGenericDict()) {
-    for (const auto& entry : value.toGenericDict()) walk(entry.value(), joined(path, key_text(entry.key())), found);
+    for (const auto& entry : value.toGenericDict())
+      walk(entry.value(), joined(path, key_text(entry.key())), found);
   } else if (value.isObject()) {
     const auto object = value.toObject();
     const auto type = object->type();
@@ -60,10 +64,11 @@ NamedTensor pick_tensor(const c10::IValue& result, const std::optional<std::stri
   std::string names;
   for (auto& tensor : tensors) {
     if (tensor.name == *name) return std::move(tensor);
-    names += (names.empty() ? "" : ", ") + (tensor.name.empty() ? std::string("(the result itself)") : tensor.name);
+    names += (names.empty() ? "" : ", ") +
+             (tensor.name.empty() ? std::string("(the result itself)") : tensor.name);
   }
-  throw Failure(FailureKind::kBadInput,
-                "The model's result has no tensor \"" + *name + "\" to take the loss of. Its tensors are: " + names + ".");
+  throw Failure(FailureKind::kBadInput, "The model's result has no tensor \"" + *name +
+                                            "\" to take the loss of. Its tensors are: " + names + ".");
 }
 
 }  // namespace torchmem::engine

@@ -17,7 +17,8 @@ Snapshots::Snapshots(std::string directory) : directory_(std::move(directory)) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
   if (error) {
-    throw Failure(FailureKind::kBadUsage, "Cannot make the directory for snapshots " + directory_ + ": " + error.message() + ".");
+    throw Failure(FailureKind::kBadUsage,
+                  "Cannot make the directory for snapshots " + directory_ + ": " + error.message() + ".");
   }
   torch::cuda::_record_memory_history("all", "all", "python", SIZE_MAX);
 }
@@ -38,7 +39,8 @@ void Snapshots::write(const std::string& phase, std::optional<int> iteration) {
   if (!out || error) {
     const std::string reason = error ? error.message() : std::strerror(errno);
     std::filesystem::remove(partial, error);
-    throw Failure(FailureKind::kBadUsage, "Cannot write the snapshot " + target.string() + ": " + reason + ".");
+    throw Failure(FailureKind::kBadUsage,
+                  "Cannot write the snapshot " + target.string() + ": " + reason + ".");
   }
 }
 

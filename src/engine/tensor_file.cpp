@@ -13,9 +13,11 @@
 
 namespace torchmem::engine {
 
-at::Tensor load_tensor_file(const std::string& path, c10::Device device, const std::string& place, const std::string& signature) {
+at::Tensor load_tensor_file(const std::string& path, c10::Device device, const std::string& place,
+                            const std::string& signature) {
   const auto refuse = [&](const std::string& problem) -> Failure {
-    return Failure(FailureKind::kBadInput, place + " cannot be read from " + path + ": " + problem, {{"signature", signature}});
+    return Failure(FailureKind::kBadInput, place + " cannot be read from " + path + ": " + problem,
+                   {{"signature", signature}});
   };
   std::ifstream in(path, std::ios::binary);
   if (!in) throw refuse(std::string(std::strerror(errno)) + ".");

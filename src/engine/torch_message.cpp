@@ -25,7 +25,9 @@ std::vector<std::string> split_lines(const std::string& text) {
   return lines;
 }
 
-bool starts_with(const std::string& text, std::string_view prefix) { return text.compare(0, prefix.size(), prefix) == 0; }
+bool starts_with(const std::string& text, std::string_view prefix) {
+  return text.compare(0, prefix.size(), prefix) == 0;
+}
 
 bool starts_cpp_frames(const std::string& line) {
   return starts_with(line, "Exception raised from ") || starts_with(line, "C++ CapturedTraceback") ||
@@ -37,7 +39,9 @@ struct Place {
   int line = 0;
   std::string code;
 
-  bool in_pytorch() const { return file.find("/torch/") != std::string::npos && file.find("site-packages") != std::string::npos; }
+  bool in_pytorch() const {
+    return file.find("/torch/") != std::string::npos && file.find("site-packages") != std::string::npos;
+  }
 };
 
 /// Reads `  File "NAME", line N, in f`; nothing if it is another line.
@@ -53,7 +57,8 @@ std::optional<Place> read_place(const std::string& line) {
 
 bool is_marker(const std::string& line) { return line.find("<--- HERE") != std::string::npos; }
 
-/// The traceback's places, outermost first; of two tracebacks (serialized code, then the original), the last one's.
+/// The traceback's places, outermost first; of two tracebacks (serialized code, then the original), the last
+/// one's.
 std::vector<Place> places(const std::vector<std::string>& lines) {
   std::vector<Place> found;
   std::string previous;
@@ -69,14 +74,17 @@ std::vector<Place> places(const std::vector<std::string>& lines) {
   return found;
 }
 
-/// Where the interpreter's own part ends and the error's text begins: after the last line "SomethingError: text".
+/// Where the interpreter's own part ends and the error's text begins: after the last line "SomethingError:
+/// text".
 std::size_t message_start(const std::vector<std::string>& lines, std::string& first) {
   for (std::size_t i = lines.size(); i-- > 0;) {
     const auto colon = lines[i].find(": ");
     if (colon == std::string::npos || colon == 0) continue;
     const std::string word = lines[i].substr(0, colon);
-    if (word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.") != std::string::npos) continue;
-    if (word.size() >= 5 && (word.find("Error") != std::string::npos || word.find("Exception") != std::string::npos)) {
+    if (word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.") != std::string::npos)
+      continue;
+    if (word.size() >= 5 &&
+        (word.find("Error") != std::string::npos || word.find("Exception") != std::string::npos)) {
       first = lines[i].substr(colon + 2);
       return i + 1;
     }
@@ -102,7 +110,8 @@ TorchMessage parse_torch_message(const std::string& what) {
   }
   const auto all = places(lines);
   if (!all.empty()) {
-    const auto own = std::find_if(all.rbegin(), all.rend(), [](const Place& place) { return !place.in_pytorch(); });
+    const auto own =
+        std::find_if(all.rbegin(), all.rend(), [](const Place& place) { return !place.in_pytorch(); });
     const Place& place = own == all.rend() ? all.back() : *own;
     message.file = place.file;
     message.line = place.line;

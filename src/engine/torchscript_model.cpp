@@ -30,13 +30,16 @@ void refuse_unknown_operator(const Request& request, const std::string& what) {
   std::string name = what.substr(begin, what.find_first_of(" \n", begin) - begin);
   if (!name.empty() && name.back() == '.') name.pop_back();
   const auto missing = missing_operators(request.model);
-  std::string message = "Cannot load the model " + request.model + ": the operator " + name + " is unknown to LibTorch.";
+  std::string message =
+      "Cannot load the model " + request.model + ": the operator " + name + " is unknown to LibTorch.";
   const std::string place = parse_torch_message(what).place();
   if (!place.empty()) message += " It is called at " + place + ".";
   message += "\nIt comes from an extension library: give that library with --library FILE.so";
-  if (name.rfind("torchvision::", 0) == 0) message += " (for torchvision it is torchvision/_C.so of the Python package)";
+  if (name.rfind("torchvision::", 0) == 0)
+    message += " (for torchvision it is torchvision/_C.so of the Python package)";
   message += ".";
-  throw Failure(FailureKind::kBadModel, message, {{"operator", name}, {"missing_operators", missing}, {"place", place}});
+  throw Failure(FailureKind::kBadModel, message,
+                {{"operator", name}, {"missing_operators", missing}, {"place", place}});
 }
 
 class TorchScriptModel : public Model {
@@ -71,7 +74,8 @@ class TorchScriptModel : public Model {
     const auto convert = [](at::Tensor tensor) {
       if (tensor.dim() == 4) tensor.set_data(tensor.detach().contiguous(at::MemoryFormat::ChannelsLast));
     };
-    for (const auto& module : module_.modules()) {  // in the order of module.to(): parameters, then buffers, of each module
+    for (const auto& module :
+         module_.modules()) {  // in the order of module.to(): parameters, then buffers, of each module
       for (const at::Tensor& parameter : module.parameters(/*recurse=*/false)) convert(parameter);
       for (const at::Tensor& buffer : module.buffers(/*recurse=*/false)) convert(buffer);
     }
@@ -130,8 +134,11 @@ class TorchScriptModel : public Model {
 std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device device, bool weightless) {
   const ArchiveFacts archive = check_archive(request.model);
   if (device.is_cuda() && is_quantized(request.model)) {
-    throw Failure(FailureKind::kBadModel, "The model " + request.model + " is quantized, and PyTorch's quantized operators run on the CPU "
-                                          "only: it cannot be loaded onto a CUDA device.\nGive the model as it was before quantization.");
+    throw Failure(
+        FailureKind::kBadModel,
+        "The model " + request.model +
+            " is quantized, and PyTorch's quantized operators run on the CPU "
+            "only: it cannot be loaded onto a CUDA device.\nGive the model as it was before quantization.");
   }
   if (!request.jit) {
     torch::jit::setGraphExecutorOptimize(false);
@@ -154,7 +161,8 @@ std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device devi
   } catch (const std::exception& error) {
     const std::string what = error.what();
     refuse_unknown_operator(request, what);
-    throw Failure(FailureKind::kBadModel, "Cannot load the model " + request.model + ": " + parse_torch_message(what).text);
+    throw Failure(FailureKind::kBadModel,
+                  "Cannot load the model " + request.model + ": " + parse_torch_message(what).text);
   }
 }
 

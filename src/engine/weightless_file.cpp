@@ -17,8 +17,8 @@ bool holds_tensor(const std::string& record) {
 /// The compression method in a zip entry's local header (offset 8, little-endian); 0 is stored.
 bool is_stored(const caffe2::serialize::ReadAdapterInterface& file, std::uint64_t header_offset) {
   unsigned char method[2] = {1, 1};
-  return file.read(header_offset + 8, method, sizeof method, "compression method") == sizeof method && method[0] == 0 &&
-         method[1] == 0;
+  return file.read(header_offset + 8, method, sizeof method, "compression method") == sizeof method &&
+         method[0] == 0 && method[1] == 0;
 }
 
 }  // namespace
@@ -33,12 +33,14 @@ WeightlessFile::WeightlessFile(const std::string& path)
     const std::uint64_t begin = reader.getRecordOffset(record);
     skipped_.push_back({begin, begin + bytes});
   }
-  std::sort(skipped_.begin(), skipped_.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::sort(skipped_.begin(), skipped_.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
 }
 
 std::size_t WeightlessFile::size() const { return file_->size(); }
 
-std::size_t WeightlessFile::read(std::uint64_t position, void* buffer, std::size_t bytes, const char* what) const {
+std::size_t WeightlessFile::read(std::uint64_t position, void* buffer, std::size_t bytes,
+                                 const char* what) const {
   auto next = std::upper_bound(skipped_.begin(), skipped_.end(), position,
                                [](std::uint64_t value, const Range& range) { return value < range.begin; });
   if (next != skipped_.begin()) {

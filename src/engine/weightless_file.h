@@ -9,9 +9,10 @@
 
 namespace torchmem::engine {
 
-/// A TorchScript archive whose large tensor records (data/*, constants/*, stored, above 64 KiB) are never read: the destination is left
-/// as it is, so that weights cost neither disk reads nor resident memory. Small records are read as they are, because values that
-/// a model looks at (indices, masks) are small. For devices whose memory holds nothing, and for looking at a model.
+/// A TorchScript archive whose large tensor records (data/*, constants/*, stored, above 64 KiB) are never
+/// read: the destination is left as it is, so that weights cost neither disk reads nor resident memory. Small
+/// records are read as they are, because values that a model looks at (indices, masks) are small. For devices
+/// whose memory holds nothing, and for looking at a model.
 class WeightlessFile : public caffe2::serialize::ReadAdapterInterface {
  public:
   /// Throws std::exception if the file is no archive.

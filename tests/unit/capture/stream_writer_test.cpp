@@ -1,0 +1,112 @@
+#include "capture/stream_writer.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "torchmem/stream.h"
+
+namespace torchmem::capture {
+namespace {
+
+class StreamWriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = std::filesystem::temp_directory_path() / ("stream_writer_test_" + std::to_string(::getpid()));
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  std::string text() const {
+    std::ifstream in(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+
+  std::filesystem::path path_;
+};
+
+AllocatorEvent alloc(std::uint64_t address, std::uint64_t size, StackId stack) {
+  AllocatorEvent event;
+  event.action = "alloc";
+  event.address = address;
+  event.size = size;
+  event.time_us = 7;
+  event.stack = stack;
+  return event;
+}
+
+TEST_F(StreamWriterTest, WritesOneRecordALine) {
+  {
+    const auto writer = StreamWriter::open(path_);
+    writer->facts({{"model", {{"path", "m.pt"}}}});
+    const StackId stack = writer->stack({{"model.py", 3, "forward"}});
+    EXPECT_EQ(stack, 0);
+    EXPECT_EQ(writer->event(alloc(4096, 100, stack)), 0u);
+    writer->block(0, 512);
+    EXPECT_EQ(writer->event(alloc(8192, 4, kNoStack)), 1u);
+    writer->phase({{"phase", "load"}});
+  }
+  EXPECT_EQ(text(),
+            "torchmem-stream 1\n"
+            "M {\"model\":{\"path\":\"m.pt\"}}\n"
+            "F 0 [{\"filename\":\"model.py\",\"line\":3,\"name\":\"forward\"}]\n"
+            "E alloc 0 4096 100 0 7 0\n"
+            "B 0 512\n"
+            "E alloc 0 8192 4 0 7 -\n"
+            "P {\"events\":2,\"phase\":\"load\"}\n");
+}
+
+TEST_F(StreamWriterTest, WhatItWritesIsRead) {
+  {
+    const auto writer = StreamWriter::open(path_);
+    const StackId stack = writer->stack({{"a \"quoted\" name.py", 1, "f"}});
+    writer->event(alloc(4096, 100, stack));
+    writer->block(0, 512);
+    writer->finding({{"kind", "assumed_value"}, {"name", "aten::item"}, {"count", 2}, {"bytes", 16}});
+    writer->error({{"kind", "model_failed"}, {"message", "two\nlines"}});
+  }
+  const torchmem::Run run = read_stream_file(path_);
+  ASSERT_EQ(run.traces.size(), 1u);
+  ASSERT_EQ(run.traces[0].size(), 1u);
+  EXPECT_EQ(run.traces[0][0].block_size, 512u);
+  ASSERT_EQ(run.findings.size(), 1u);
+  EXPECT_EQ(run.findings[0].count, 2u);
+  ASSERT_TRUE(run.error);
+  EXPECT_EQ(run.error->message, "two\nlines");
+}
+
+TEST_F(StreamWriterTest, AModelsStrayBytesAreReplaced) {
+  {
+    const auto writer = StreamWriter::open(path_);
+    writer->facts({{"name", "caf\xe9"}});
+  }
+  EXPECT_EQ(text(), "torchmem-stream 1\nM {\"name\":\"caf\xEF\xBF\xBD\"}\n");
+}
+
+TEST_F(StreamWriterTest, PhasesReachTheFileAtOnce) {
+  const auto writer = StreamWriter::open(path_);
+  writer->phase({{"phase", "load"}});
+  EXPECT_EQ(text(), "torchmem-stream 1\nP {\"events\":0,\"phase\":\"load\"}\n");
+}
+
+TEST_F(StreamWriterTest, AFullDiskIsTold) {
+  const auto writer = StreamWriter::open("/dev/full");
+  EXPECT_EQ(writer->error_number(), 0);
+  writer->phase({{"phase", "load"}});
+  EXPECT_EQ(writer->error_number(), ENOSPC);
+}
+
+TEST_F(StreamWriterTest, APathThatCannotBeWrittenIsNamed) {
+  try {
+    StreamWriter::open("/nowhere/stream");
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_NE(std::string(error.what()).find("/nowhere/stream"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace torchmem::capture

@@ -1,0 +1,85 @@
+#include "engine/request.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/failure.h"
+
+namespace torchmem::engine {
+namespace {
+
+using nlohmann::json;
+
+json smallest() { return {{"command", "profile"}, {"model", "m.pt"}, {"stream", "s"}}; }
+
+std::string failure_of(const json& object) {
+  try {
+    parse_request(object);
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.kind(), FailureKind::kBadUsage);
+    return failure.what();
+  }
+  return "";
+}
+
+TEST(Request, HasTheDefaultsOfARun) {
+  const Request request = parse_request(smallest());
+  EXPECT_EQ(request.mode, Mode::kTrain);
+  EXPECT_EQ(request.method, "forward");
+  EXPECT_EQ(request.optimizer, "adamw");
+  EXPECT_EQ(request.optimizer_form, "loop");
+  EXPECT_EQ(request.steps, 3);
+  EXPECT_FALSE(request.autocast);
+  EXPECT_FALSE(request.limit_bytes);
+}
+
+TEST(Request, NullsAreDefaults) {
+  json object = smallest();
+  object["loss_on"] = nullptr;
+  object["alloc_conf"] = nullptr;
+  const Request request = parse_request(object);
+  EXPECT_FALSE(request.loss_on);
+  EXPECT_FALSE(request.alloc_conf);
+}
+
+TEST(Request, ReadsWhatTheCommandLineWrites) {
+  json object = smallest();
+  object["device"] = {{"kind", "virtual"}, {"index", 1}};
+  object["inputs"] = {{"positional", json::array({json{{"scalar", 3}}})},
+                      {"named", {{"n", {{"string", "x"}}}}}};
+  object["mode"] = "grad-forward";
+  object["limit_bytes"] = 123456789012;
+  object["log_level"] = "debug";
+  const Request request = parse_request(object);
+  EXPECT_EQ(request.device_kind, "virtual");
+  EXPECT_EQ(request.device_index, 1);
+  ASSERT_EQ(request.positional.size(), 1u);
+  EXPECT_EQ(request.named.at("n")["string"], "x");
+  EXPECT_EQ(request.mode, Mode::kGradForward);
+  EXPECT_EQ(request.limit_bytes, 123456789012u);
+  EXPECT_TRUE(request.debug);
+}
+
+TEST(Request, NamesTheFieldThatIsWrong) {
+  json object = smallest();
+  object["steps"] = "three";
+  EXPECT_NE(failure_of(object).find("\"steps\": \"three\""), std::string::npos);
+  object = smallest();
+  object["mode"] = "fly";
+  EXPECT_NE(failure_of(object).find("fly"), std::string::npos);
+  object = smallest();
+  object.erase("model");
+  EXPECT_NE(failure_of(object).find("\"model\""), std::string::npos);
+  object = smallest();
+  object["steps"] = 0;
+  EXPECT_NE(failure_of(object), "");
+  EXPECT_NE(failure_of(json::array()), "");
+}
+
+TEST(Failure, DecidesTheExitCode) {
+  EXPECT_EQ(exit_code(FailureKind::kOutOfMemory), 1);
+  EXPECT_EQ(exit_code(FailureKind::kUnavailable), 3);
+  EXPECT_EQ(exit_code(FailureKind::kBadModel), 2);
+}
+
+}  // namespace
+}  // namespace torchmem::engine
