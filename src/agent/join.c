@@ -1,12 +1,13 @@
 // libtorchmem_join.so, preloaded by `torchmem run` into a program on a real GPU: it loads the agent
 // (TORCHMEM_AGENT) before PyTorch's allocator has its first segment, as the virtual GPU does there. It wraps
-// the two functions of the CUDA runtime that the allocator calls on its way to one, and changes nothing that
-// they do: cudaMalloc, and cudaGetDeviceProperties, which comes before the first expandable segment. Needs
-// libc alone; a program that uses no device never notices it.
+// the two functions by which the allocator gets one, and changes nothing that they do: cudaMalloc, and for
+// expandable segments the driver's cuMemCreate, which PyTorch asks the runtime for by name. Needs libc alone;
+// a program that uses no device never notices it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "run/process_state.h"
 
@@ -14,7 +15,8 @@
 
 // Public signatures of the CUDA runtime; 0 is cudaSuccess, 34 cudaErrorStubLibrary.
 typedef int (*malloc_function)(void**, size_t);
-typedef int (*properties_function)(void*, int);
+typedef int (*create_function)(unsigned long long*, size_t, const void*, unsigned long long);
+typedef int (*entry_point_function)(const char*, void**, unsigned, unsigned long long, void*);
 typedef int (*count_function)(int*);
 
 static void* cudart(void) {
@@ -63,20 +65,38 @@ static void* runtime(const char* name) {
   return found ? found : dlsym(RTLD_NEXT, name);
 }
 
-__attribute__((visibility("default"))) int cudaMalloc(void** pointer, size_t size) {
-  static malloc_function next;
+static void allocating(void) {
   static int told;
-  if (!next) next = (malloc_function)runtime("cudaMalloc");
-  if (!next) return 34;
   if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) tell_launcher();
   join();
+}
+
+__attribute__((visibility("default"))) int cudaMalloc(void** pointer, size_t size) {
+  static malloc_function next;
+  if (!next) next = (malloc_function)runtime("cudaMalloc");
+  if (!next) return 34;
+  allocating();
   return next(pointer, size);
 }
 
-__attribute__((visibility("default"))) int cudaGetDeviceProperties(void* properties, int device) {
-  static properties_function next;
-  if (!next) next = (properties_function)runtime("cudaGetDeviceProperties");
+static create_function driver_create;
+
+static int create(unsigned long long* handle, size_t size, const void* properties, unsigned long long flags) {
+  allocating();
+  return driver_create(handle, size, properties, flags);
+}
+
+__attribute__((visibility("default"))) int cudaGetDriverEntryPointByVersion(const char* symbol,
+                                                                            void** function, unsigned version,
+                                                                            unsigned long long flags,
+                                                                            void* answer) {
+  static entry_point_function next;
+  if (!next) next = (entry_point_function)runtime("cudaGetDriverEntryPointByVersion");
   if (!next) return 34;
-  join();
-  return next(properties, device);
+  int status = next(symbol, function, version, flags, answer);
+  if (status == 0 && function && *function && strcmp(symbol, "cuMemCreate") == 0) {
+    driver_create = (create_function)*function;
+    *function = (void*)create;
+  }
+  return status;
 }

@@ -1,8 +1,12 @@
 """What PyTorch offers on a CUDA device works, or at least ends as it should, on the virtual one."""
 
+import os
+import pathlib
 import re
+import subprocess
+import tempfile
 
-from torchmem_run import PRINT_PEAKS, PROGRAMS, PYTHON, RunTest, main, run, run_python
+from torchmem_run import PRINT_PEAKS, PROGRAMS, PYTHON, RunTest, TORCHMEM, main, run, run_python
 
 
 class Device(RunTest):
@@ -61,6 +65,37 @@ class Device(RunTest):
             """, options=["--devices", "2"])  # fmt: skip
         self.assert_ended(ended)
         self.assertEqual(len(ended.peaks), 2)
+
+class Join(RunTest):
+    """What loads the agent on a real GPU does so before the allocator's first segment. The virtual device, which would load it a
+    moment later, stands for the real one."""
+
+    def check_join(self, configuration):
+        libraries = pathlib.Path(TORCHMEM).parent.parent / "lib/torchmem"
+        preloaded = [libraries / "libtorchmem_join.so"]
+        preloaded += [libraries / "vgpu" / name for name in (libraries / "vgpu/preload.list").read_text().split()]
+        with tempfile.TemporaryDirectory() as folder:
+            changes = {
+                "LD_PRELOAD": " ".join(map(str, preloaded)),
+                "LD_DEBUG": "files",
+                "LD_DEBUG_OUTPUT": f"{folder}/loader",
+                "TORCHMEM_RUN_DIR": folder,
+                "TORCHMEM_AGENT": str(libraries / "libtorchmem_agent.so"),
+                "PYTORCH_CUDA_ALLOC_CONF": configuration,
+            }
+            program = "import torch; kept = torch.ones(1000, device='cuda')"
+            subprocess.run([PYTHON, "-c", program], env={**os.environ, **changes}, check=True)
+            loader = "".join(path.read_text() for path in pathlib.Path(folder).glob("loader*"))
+            states = list(pathlib.Path(folder).glob("process-*"))
+        loaded_by = re.findall(r"libtorchmem_agent.so \[0\];\s+dynamically loaded by \S*/(\S+)", loader)
+        self.assertEqual(loaded_by[:1], ["libtorchmem_join.so"])
+        self.assertEqual(len(states), 1)
+
+    def test_cuda_malloc(self):
+        self.check_join("")
+
+    def test_expandable_segments(self):
+        self.check_join("expandable_segments:True")
 
 
 main()
