@@ -107,13 +107,13 @@ class Gauges : public c10::monitor::detail::GaugeBackendFactoryIf {
 }  // namespace
 
 void keep_peaks() {
+  allocator::get()->attachAllocatorTraceTracker(on_event);  // first: an allocator that refuses is not measured
   if (const char* given = std::getenv("TORCHMEM_RUN_DIR"); given != nullptr && *given != '\0') {
     directory = strdup(given);  // kept: the program may change its environment
     open_state();
     pthread_atfork(nullptr, nullptr, leave_parents_state);
     c10::monitor::detail::registerGaugeBackend(std::make_unique<Gauges>());
   }
-  allocator::get()->attachAllocatorTraceTracker(on_event);
 }
 
 }  // namespace torchmem::agent
