@@ -73,6 +73,7 @@ void append_bytes(std::string& key, T value) {
   key.append(bytes, sizeof value);
 }
 
+/// Without a file where the place is unknown.
 Frame source_frame(const torch::jit::StackEntry& entry) {
   const auto original = entry.range.findSourceRangeThatGenerated();
   const auto where = original ? original->file_line_col() : entry.range.file_line_col();
@@ -96,7 +97,8 @@ const Place* find_place() {
   if (!slot) {
     slot = std::make_unique<Place>();
     for (const auto& entry : entries) {  // innermost first
-      slot->source.push_back(source_frame(entry));
+      if (Frame frame = source_frame(entry); !frame.filename.empty())
+        slot->source.push_back(std::move(frame));
       interned().sources.push_back(entry.range.source());
     }
     slot->module = module_path(modules);
@@ -176,7 +178,7 @@ void end(const at::RecordFunction&, at::ObserverContext*) {
 const Frame* own_frame(const Stack& source) {
   const Frame* innermost = nullptr;
   for (const auto& frame : source) {
-    if (frame.filename.empty() || frame.filename == "<string>") continue;
+    if (frame.filename == "<string>") continue;
     if (innermost == nullptr) innermost = &frame;
     if (frame.filename.find("site-packages/torch/") == std::string::npos) return &frame;
   }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "engine/failure.h"
-#include "engine/torch_message.h"
 
 namespace torchmem::engine {
 
@@ -25,8 +24,8 @@ at::Tensor load_tensor_file(const std::string& path, c10::Device device, const s
   c10::IValue value;
   try {
     value = torch::jit::pickle_load(bytes);
-  } catch (const std::exception& error) {
-    throw refuse("it is not a file of torch.save (" + parse_torch_message(error.what()).text + ").");
+  } catch (const std::exception&) {  // what the unpickler says is of no use to the person
+    throw refuse("it is not a tensor that torch.save wrote.");
   }
   if (!value.isTensor()) throw refuse("it holds " + value.tagKind() + ", not a tensor.");
   return value.toTensor().to(device);

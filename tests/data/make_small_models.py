@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, and tensor.pt, an input.
+
+    make_small_models.py DIR
+
+Needs torch. No GPU is used; on a machine without the vendor's libraries, run it with
+`torchmem run --device virtual:h200 -- python3 make_small_models.py DIR`.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+from typing import List, Optional, Tuple
+
+import torch
+from torch import nn
+
+
+class Methods(nn.Module):
+    """Has no forward."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    @torch.jit.export
+    def encode(self, x: torch.Tensor):
+        return self.layer(x)
+
+    @torch.jit.export
+    def decode(self, x: torch.Tensor, times: int = 2):
+        return self.layer(x) * times
+
+
+class Arguments(nn.Module):
+    """Takes every kind of argument, and returns a named tensor beside an unnamed one."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        pair: Tuple[torch.Tensor, int],
+        items: List[torch.Tensor],
+        mask: Optional[torch.Tensor] = None,
+        scale: float = 1.0,
+        double: bool = False,
+        kind: str = "plain",
+        sizes: Optional[List[int]] = None,
+    ):
+        y = self.layer(x) + pair[0] * pair[1]
+        for item in items:
+            y = y + item
+        if mask is not None:
+            y = y * mask
+        if double:
+            y = torch.cat([y, y])
+        if sizes is not None:
+            y = y.reshape(sizes)
+        if kind == "wide":
+            y = torch.cat([y, y], 1)
+        return y * scale, y.sum()
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    folder = Path(sys.argv[1])
+    warnings.filterwarnings("ignore")
+    torch.manual_seed(0)
+    layers = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4))
+    torch.jit.freeze(torch.jit.script(layers.eval())).save(str(folder / "frozen.pt"))
+    quantized = torch.ao.quantization.quantize_dynamic(layers, {nn.Linear}, dtype=torch.qint8)
+    torch.jit.script(quantized).save(str(folder / "quantized.pt"))
+    torch.jit.script(Methods()).save(str(folder / "methods.pt"))
+    torch.jit.script(Arguments()).save(str(folder / "arguments.pt"))
+    torch.save(torch.ones(8, 16), folder / "tensor.pt")
+
+
+if __name__ == "__main__":
+    main()
