@@ -12,9 +12,11 @@ PreloadList::PreloadList(const std::vector<fs::path>& libraries) {
       continue;
     }
     if (!links_) links_ = std::make_unique<TemporaryDirectory>(/*plain_name=*/true);
-    fs::path link = links_->path() / library.filename();
-    fs::create_symlink(path, link);
-    paths_.push_back(link.string());
+    // The folder, not the file: a library finds its data beside itself.
+    fs::path folder = fs::path(path).parent_path();
+    auto [known, is_new] = linked_.try_emplace(folder, links_->path() / std::to_string(linked_.size()));
+    if (is_new) fs::create_directory_symlink(folder, known->second);
+    paths_.push_back((known->second / library.filename()).string());
   }
 }
 

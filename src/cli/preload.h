@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ class PreloadList {
 
  private:
   std::unique_ptr<TemporaryDirectory> links_;
+  std::map<std::filesystem::path, std::filesystem::path> linked_;  // a folder and its link
   std::vector<std::string> paths_;
 };
 

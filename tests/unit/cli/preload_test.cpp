@@ -29,9 +29,22 @@ TEST(Preload, PathsThatTheLoaderMisreads) {
     std::string content;
     std::ifstream(value) >> content;
     EXPECT_EQ(content, "content");
-    EXPECT_EQ(fs::status(fs::path(value).parent_path()).permissions(), fs::perms::owner_all);
+    EXPECT_EQ(fs::status(fs::path(value).parent_path().parent_path()).permissions(), fs::perms::owner_all);
   }
   EXPECT_FALSE(fs::exists(value));
+  EXPECT_TRUE(fs::exists(odd / "lib.so"));
+}
+
+TEST(Preload, ALibraryBehindALinkFindsItsDataBesideItself) {
+  TemporaryDirectory directory;
+  fs::path odd = directory.path() / "with blank";
+  fs::create_directories(odd / "facts");
+  std::ofstream(odd / "lib.so") << "x";
+  std::ofstream(odd / "facts" / "data") << "y";
+  PreloadList list({odd / "lib.so"});
+  fs::path library = list.paths().at(0);
+  EXPECT_TRUE(fs::exists(library));
+  EXPECT_TRUE(fs::exists(library.parent_path() / "facts" / "data"));
 }
 
 }  // namespace
