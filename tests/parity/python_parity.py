@@ -3,12 +3,13 @@ point, with what it said on a real one (data/python_h200.json).
 
     python3 python_parity.py --torchmem BIN --python PYTHON [--quick | --case SPEC...]
 
-Without a choice every case runs; that also checks how many of all are equal. Where a real device was not the same twice, the nearer
+A case is MODEL|BATCH|OPTIMIZER|MODE and, if it has them, the allocator's settings. Without a choice every case runs; that also checks how many of all are equal. Where a real device was not the same twice, the nearer
 of its runs counts. Exit code 1 when something is further off than it may be.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -30,8 +31,12 @@ def run(torchmem, python, spec):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "run.json")
         command = [torchmem, "run", "--device", "virtual:h200", f"--json={report}", "--"]
-        command += [python, str(HERE / "model_program.py"), spec]
-        ended = subprocess.run(command, capture_output=True, text=True)
+        *program, settings = (spec + "|").split("|", 4)
+        command += [python, str(HERE / "model_program.py"), "|".join(program)]
+        environment = dict(os.environ)
+        if settings.strip("|"):
+            environment["PYTORCH_CUDA_ALLOC_CONF"] = settings.strip("|")
+        ended = subprocess.run(command, capture_output=True, text=True, env=environment)
         lines = [line for line in ended.stdout.splitlines() if line.startswith("{")]
         if ended.returncode != 0 or not lines:
             raise RuntimeError(f"exit code {ended.returncode}\n{ended.stderr[-3000:]}")

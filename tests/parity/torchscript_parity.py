@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).parent
 EQUAL_CASES = 20  # of 22: allocated and reserved, current and peak so far, at every point
 PEAK_WITHIN = {"allocated": 0.001, "reserved": 0.01}
 POINT_WITHIN = {"allocated": 0.002, "reserved": 0.01}
+CONTEXT_WITHIN = 8 << 20  # what context, kernels and libraries hold on the device, at every point
 
 
 def name_of(case):
@@ -49,6 +50,7 @@ def points_of(run):
             peaks[kind] = max(peaks[kind], phase[f"{kind}_bytes"]["peak"])
             values[kind] = phase[f"{kind}_bytes"]["current"]
             values[f"{kind}_peak"] = peaks[kind]
+        values["context"] = phase["device_bytes"] - phase["reserved_bytes"]["current"]
         values["active"] = phase["active_bytes"]["current"]
         values["inactive_split"] = phase["inactive_split_bytes"]["current"]
         points.append(values)
@@ -68,6 +70,8 @@ def compare(points, recorded):
         where = f"{point['phase']} {point['iteration']}"
         if point["requested"] != expected["requested"]:
             problems.append(f"{where}: requested {point['requested']}, expected {expected['requested']}")
+        if abs(point["context"] - expected["context"]) > CONTEXT_WITHIN:
+            problems.append(f"{where}: context {point['context']}, expected {expected['context']}")
         for kind in largest:
             for key in (kind, f"{kind}_peak"):
                 equal &= point[key] == expected[key]

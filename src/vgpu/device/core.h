@@ -51,9 +51,10 @@ struct CaptureInfo {
 
 // What makes the driver or a library take device memory of its own, outside PyTorch's allocator.
 enum class Load : int {
-  kernel = 0,          // the first kernel of a context
-  assertion,           // the first kernel that checks indices on the device
-  dropout,             // the first dropout kernel
+  code = 0,   // the first kernel of a context
+  kernel,     // the first one that needs more local memory than a fresh context has: all but random numbers
+  assertion,  // the first kernel that checks indices on the device
+  dropout,    // the first dropout kernel
   cublas_handle,       // every cublasCreate
   cublas_kernel,       // a matrix product
   cudnn_handle,        // every cudnnCreate

@@ -76,7 +76,8 @@ using Event = AddressSpace::ModuleEvent;
 // context, the first use of any math library, every cuBLAS and cuDNN handle, a cuFFT plan, a cuSOLVER handle.
 // Events: docs/facts/addresses.md.
 constexpr LoadRule load_rules[static_cast<int>(Load::kinds)] = {
-    {Load::kernel, "kernel", true, false, std::nullopt},
+    {Load::code, "code", true, false, std::nullopt},
+    {Load::kernel, "local_memory", true, false, std::nullopt},
     {Load::assertion, "assertion", true, false, Event::device_assert},
     {Load::dropout, "dropout", true, false, Event::dropout},
     {Load::cublas_handle, "cublas_handle", false, true, Event::cublas_handle},
@@ -254,6 +255,7 @@ TMV_EXPORT void tmv_pci(int device, int* domain, int* bus, int* slot) {
 }
 
 TMV_EXPORT void tmv_loaded(Load what) {
+  if (what == Load::kernel) tmv_loaded(Load::code);
   const LoadRule& rule = load_rules[static_cast<int>(what)];
   if (rule.once && loaded_once.get().seen[static_cast<int>(what)].exchange(true)) return;
   State& all = state();

@@ -55,8 +55,8 @@ TMV_EXPORT const char* tmv_kernel_name(const void* host_function) {
 }
 
 TMV_EXPORT void tmv_kernel_first_launch(const void* host_function) {
-  tmv_loaded(Load::kernel);
   const char* name = tmv_kernel_name(host_function);
+  tmv_loaded(std::strstr(name, "distribution") ? Load::code : Load::kernel);
   if (contains_any(name, asserting_kernels)) tmv_loaded(Load::assertion);
   if (std::strstr(name, "dropout")) tmv_loaded(Load::dropout);
 }
