@@ -8,13 +8,11 @@ holes in the file where it finds only zeros.
 
 import os
 import sys
-import threading
 
 import torch
 from torch import nn
 
 WIDTH, HEADS, LAYERS, HIDDEN, VOCABULARY = 4096, 32, 32, 11008, 32000
-CHUNK = 1 << 20
 
 
 class Norm(nn.Module):
@@ -64,34 +62,25 @@ class Decoder(nn.Module):
         return self.head(self.norm(x))
 
 
-def write_with_holes(source, path):
-    with open(source, "rb", buffering=0) as pipe, open(path, "wb") as file:
-        zeros = bytes(CHUNK)
-        size = 0
-        while piece := pipe.read(CHUNK):
-            if piece == zeros[: len(piece)]:
-                file.seek(len(piece), os.SEEK_CUR)
-            else:
-                file.write(piece)
-            size += len(piece)
-        file.truncate(size)
-
-
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     path = sys.argv[1]
-    torch.set_default_dtype(torch.float16)
-    torch.set_default_device("cuda")
-    model = torch.jit.script(Decoder())
-    count = sum(parameter.numel() for parameter in model.parameters())
     pipe = f"{path}.pipe"
     os.mkfifo(pipe)
     try:
-        reader = threading.Thread(target=write_with_holes, args=(pipe, path))
-        reader.start()
+        # A process, as save() keeps Python's lock while it waits for the pipe, and made before CUDA is used.
+        reader = os.fork()
+        if reader == 0:
+            write_with_holes(pipe, path)
+            os._exit(0)
+        torch.set_default_dtype(torch.float16)
+        torch.set_default_device("cuda")
+        model = torch.jit.script(Decoder())
+        count = sum(parameter.numel() for parameter in model.parameters())
         model.save(pipe)
-        reader.join()
+        if os.waitpid(reader, 0)[1] != 0:
+            sys.exit(f"{path} could not be written")
     finally:
         os.unlink(pipe)
     print(f"{path}: {count:,} parameters, {os.path.getsize(path):,} B, {os.stat(path).st_blocks * 512:,} B on disk")
