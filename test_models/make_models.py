@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 TORCHVISION = (
-    "alexnet convnext_tiny densenet121 mobilenet_v2 resnet18 resnet50 swin_t vgg11 vit_b_16".split()
+    "alexnet convnext_tiny densenet121 mobilenet_v2 resnet18 resnet50 swin_t vgg11 vgg16 vit_b_16".split()
 )
 
 
@@ -78,6 +78,10 @@ def mlp():
     )
 
 
+def four_linears():
+    return nn.Sequential(*(nn.Linear(4096, 4096, bias=False) for _ in range(4)))
+
+
 def dcgan():
     layers = [nn.ConvTranspose2d(100, 512, 4, 1, 0, bias=False), nn.BatchNorm2d(512), nn.ReLU(True)]
     for channels in (512, 256):
@@ -103,6 +107,7 @@ MODELS = {
     "unet": Unet,
     "mlp": mlp,
     "dcgan": dcgan,
+    "four_linears": four_linears,
     **{name: lambda name=name: torchvision_model(name) for name in TORCHVISION},
 }
 

@@ -56,6 +56,7 @@ class Environment:
     def __init__(self, torchmem):
         self.torchmem = torchmem
         self.root = torchmem.parent.parent
+        self.models = pathlib.Path(os.environ.get('TORCHMEM_TEST_MODELS') or self.root / 'test_models')
 
     def has(self, what):
         if what == 'virtual':
@@ -64,7 +65,7 @@ class Environment:
             engines = [self.root / 'bin/torchmem-engine', self.root / 'libexec/torchmem-engine']
             return self.has('virtual') and any(engine.exists() for engine in engines)
         if what == 'models':
-            return (ROOT / 'test_models').is_dir()
+            return (self.models / 'done').exists()
         if what == 'no-gpu':
             return not os.path.exists('/dev/nvidia0')
         raise Failed(f'unknown need {what!r}')
@@ -73,6 +74,7 @@ class Environment:
         result = {name: value for name, value in os.environ.items() if not name.startswith(('TORCHMEM_', 'PYTORCH_'))}
         result['PATH'] = f"{folder / '.bin'}:{self.root / 'tests'}:{result.get('PATH', '/usr/bin:/bin')}"
         result['LC_ALL'] = 'C.UTF-8'
+        result['MODELS'] = str(self.models)
         return result
 
 
