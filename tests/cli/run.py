@@ -72,7 +72,7 @@ class Environment:
 
     def variables(self, folder):
         result = {name: value for name, value in os.environ.items() if not name.startswith(('TORCHMEM_', 'PYTORCH_'))}
-        result['PATH'] = f"{folder / '.bin'}:{self.root / 'tests'}:{result.get('PATH', '/usr/bin:/bin')}"
+        result['PATH'] = f"{folder / '.bin'}:{result.get('PATH', '/usr/bin:/bin')}"
         result['LC_ALL'] = 'C.UTF-8'
         result['MODELS'] = str(self.models)
         return result
@@ -80,7 +80,9 @@ class Environment:
 
 def prepare(sections, folder, environment, variables):
     (folder / '.bin').mkdir()
-    (folder / '.bin/torchmem').symlink_to(environment.torchmem)
+    # Links, since PATH cannot hold a folder with a colon in its name.
+    for program in (environment.torchmem, environment.root / 'tests/rebuild_compare'):
+        (folder / '.bin' / program.name).symlink_to(program)
     for name, argument, text in sections:
         if name == 'file':
             path = folder / argument

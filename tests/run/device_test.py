@@ -71,10 +71,11 @@ class Join(RunTest):
     moment later, stands for the real one."""
 
     def check_join(self, configuration):
-        libraries = pathlib.Path(TORCHMEM).parent.parent / "lib/torchmem"
-        preloaded = [libraries / "libtorchmem_join.so"]
-        preloaded += [libraries / "vgpu" / name for name in (libraries / "vgpu/preload.list").read_text().split()]
         with tempfile.TemporaryDirectory() as folder:
+            libraries = pathlib.Path(folder, "libraries")  # a name without blanks or colons
+            libraries.symlink_to(pathlib.Path(TORCHMEM).resolve().parent.parent / "lib/torchmem")
+            preloaded = [libraries / "libtorchmem_join.so"]
+            preloaded += [libraries / "vgpu" / name for name in (libraries / "vgpu/preload.list").read_text().split()]
             changes = {
                 "LD_PRELOAD": " ".join(map(str, preloaded)),
                 "LD_DEBUG": "files",
