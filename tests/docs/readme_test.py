@@ -9,6 +9,7 @@ import argparse
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -41,8 +42,12 @@ def main():
             (folder / "test_models").symlink_to(ROOT / "test_models")
             (folder / "model.pt").symlink_to(options.models / ("gpt2like.pt" if "ids=" in command else "resnet18.pt"))
             (folder / "train.py").write_text(TRAIN)
-            # "python3" is the reader's, which has PyTorch.
-            path = f"{options.python.parent}:{os.environ['PATH']}"
+            # "python3" is the reader's, which has PyTorch. A script, since PATH cannot hold a folder with a colon in its name.
+            python = folder / "bin/python3"
+            python.parent.mkdir()
+            python.write_text(f'#!/bin/sh\nexec {shlex.quote(str(options.python))} "$@"\n')
+            python.chmod(0o755)
+            path = f"{python.parent}:{os.environ['PATH']}"
             ended = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, env={**os.environ, "PATH": path})
             good = ended.returncode == 0 and (ended.stdout or "peak allocated" in ended.stderr)
             failed += not good
