@@ -13,16 +13,30 @@ using nlohmann::json;
 
 bool speaks_of_memory(const std::string& what) { return what.find("out of memory") != std::string::npos; }
 
-/// PyTorch's own sentence, from the interpreter's wrapping or not.
-std::string out_of_memory_sentence(const std::string& what) {
+/// PyTorch catches the out-of-memory of a convolution's workspace to try the next engine, and then says only
+/// that it found none.
+bool hides_out_of_memory(const std::string& what) {
+  return what.find("unable to find an engine") != std::string::npos;
+}
+
+/// PyTorch's own sentence, from the interpreter's wrapping or not; where it hides the reason, that comes
+/// first.
+std::string out_of_memory_sentence(const std::string& what, const capture::OutOfMemory& oom) {
   const auto begin = what.find("CUDA out of memory.");
-  if (begin == std::string::npos) return parse_torch_message(what).text;
+  if (begin == std::string::npos) {
+    const std::string text = parse_torch_message(what).text;
+    if (!hides_out_of_memory(what)) return text;
+    return "CUDA out of memory. Tried to allocate " + std::to_string(oom.requested_bytes) +
+           " B for a convolution's workspace, with " + std::to_string(oom.allocated_bytes) +
+           " B allocated and " + std::to_string(oom.reserved_bytes) + " B reserved of " +
+           std::to_string(oom.limit_bytes) + " B. PyTorch words it: " + text;
+  }
   return what.substr(begin, what.find('\n', begin) - begin);
 }
 
 ErrorRecord out_of_memory(const std::string& what, const capture::OutOfMemory& oom) {
   const TorchMessage message = parse_torch_message(what);
-  json record = {{"message", out_of_memory_sentence(what)},
+  json record = {{"message", out_of_memory_sentence(what, oom)},
                  {"device", oom.device},
                  {"requested_bytes", oom.requested_bytes},
                  {"segment_bytes", oom.segment_bytes},
@@ -64,7 +78,7 @@ ErrorRecord model_failed(const std::string& what, const Request& request, const 
 }
 
 ErrorRecord from_text(const std::string& what, const Request& request, const RunState& state) {
-  if (state.recorder != nullptr && speaks_of_memory(what)) {
+  if (state.recorder != nullptr && (speaks_of_memory(what) || hides_out_of_memory(what))) {
     if (const auto oom = state.recorder->last_out_of_memory()) return out_of_memory(what, *oom);
   }
   return model_failed(what, request, state);
