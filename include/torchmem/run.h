@@ -39,6 +39,35 @@ struct Frame {
 
 constexpr int32_t no_frames = -1;
 
+// Whose the bytes of a block are. The order is that of every table.
+enum class Category : uint8_t {
+  parameters,
+  buffers,
+  gradients,
+  optimizer_state,
+  inputs,
+  activations,  // saved for backward
+  outputs,
+  temporaries,  // freed before the op that made it returned, or by its last consumer
+  workspaces,   // cuBLAS, cuBLASLt, cuDNN
+  other,        // what nobody is known to own
+};
+constexpr size_t category_count = 10;
+
+std::string_view name_of(Category category);
+std::optional<Category> category_from(std::string_view name);
+
+// What a block was made for, where that is known. Parameters, buffers, gradients and inputs by the name that
+// the model gives them; optimizer state as "exp_avg of layer1.0.weight"; workspaces by library.
+struct TensorInfo {
+  std::string name;
+  std::string dtype;  // "f32", "" where unknown
+  std::vector<int64_t> shape;
+  bool operator==(const TensorInfo&) const = default;
+};
+
+constexpr int32_t no_tensor = -1;
+
 // One line of the allocator's trace.
 struct Event {
   Action action = Action::alloc;
@@ -53,6 +82,11 @@ struct Event {
   uint64_t block_size = 0;
   uint64_t stream = 0;
   int64_t time_us = 0;
+  // alloc: whose the block was, said of its whole life. Indices into Run::tensors and Run::stacks.
+  Category category = Category::other;
+  int32_t tensor = no_tensor;
+  // activations: where the op was that saved the tensor for backward, which need not be where it was made.
+  int32_t saved_by = no_frames;
 };
 
 struct Block {
@@ -123,6 +157,7 @@ struct Run {
   // model, device, software, arguments, ...: an object, as the recorder told it.
   nlohmann::json facts = nlohmann::json::object();
   std::vector<std::vector<Frame>> stacks;  // innermost frame first
+  std::vector<TensorInfo> tensors;
   std::vector<std::vector<Event>> traces;  // one a device, in order
   std::vector<Phase> phases;
   std::vector<Finding> findings;

@@ -5,6 +5,10 @@
 //     F <id> <json array of frames>         a stack of frames; ids rise from 0
 //     E <action> <device> <addr> <size> <stream> <time_us> <frames id or ->
 //     B <event index> <block bytes>         the block that the alloc event of that index (over all E) got
+//     T <id> <json>                         a tensor, {"name", "dtype", "shape"}; ids rise from 0
+//     O <event index> <category> <tensor id or -> <frames id or ->
+//                                           whose that alloc event's block is, and for activations the stack
+//                                           of the op that saved it; a later record replaces an earlier one
 //     P <json>   the end of a phase
 //     V <json>   a fidelity finding, once for each time that it happens
 //     Z <json>   the final snapshot, {"segments": [...]}

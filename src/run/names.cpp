@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -48,6 +49,23 @@ ErrorKind error_kind_from(std::string_view name) {
     if (text == name) return kind;
   }
   return ErrorKind::internal;
+}
+
+namespace {
+
+constexpr std::array<std::string_view, category_count> category_names = {
+    "parameters",  "buffers", "gradients",   "optimizer_state", "inputs",
+    "activations", "outputs", "temporaries", "workspaces",      "other",
+};
+
+}  // namespace
+
+std::string_view name_of(Category category) { return category_names[static_cast<size_t>(category)]; }
+
+std::optional<Category> category_from(std::string_view name) {
+  const auto* found = std::find(category_names.begin(), category_names.end(), name);
+  if (found == category_names.end()) return std::nullopt;
+  return static_cast<Category>(found - category_names.begin());
 }
 
 std::string_view name_of(Block::State state) {

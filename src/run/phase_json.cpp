@@ -120,6 +120,15 @@ json finding_to_json(const Finding& finding) {
   return object;
 }
 
+TensorInfo tensor_from_json(const json& object) {
+  return {field_or<std::string>(object, "name", ""), field_or<std::string>(object, "dtype", ""),
+          field_or<std::vector<int64_t>>(object, "shape", {})};
+}
+
+json tensor_to_json(const TensorInfo& tensor) {
+  return {{"name", tensor.name}, {"dtype", tensor.dtype}, {"shape", tensor.shape}};
+}
+
 Segment segment_from_json(const json& object) {
   Segment segment;
   segment.device = field_or<int32_t>(object, "device", 0);

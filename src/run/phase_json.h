@@ -1,4 +1,4 @@
-// Phases, findings, errors and segments to and from JSON, in the words of the event stream. Shared by the
+// Phases, findings, errors, tensors and segments to and from JSON, in the words of the event stream. Shared by the
 // stream reader and the run file.
 #pragma once
 
@@ -17,6 +17,9 @@ nlohmann::json error_to_json(const RunError& error);
 // become one.
 void add_finding(std::vector<Finding>& findings, nlohmann::json json);
 nlohmann::json finding_to_json(const Finding& finding);
+
+TensorInfo tensor_from_json(const nlohmann::json& json);
+nlohmann::json tensor_to_json(const TensorInfo& tensor);
 
 // A segment in the snapshot's own field names; stacks of frames are left out.
 Segment segment_from_json(const nlohmann::json& json);

@@ -51,6 +51,10 @@ class StreamReader {
           return read_block(rest);
         case 'F':
           return read_stack(rest);
+        case 'T':
+          return read_tensor(rest);
+        case 'O':
+          return read_owner(rest);
         case 'M':
           return run_.facts.merge_patch(json::parse(rest));
         case 'P':
@@ -103,11 +107,7 @@ class StreamReader {
     event.size = number<uint64_t>(word(rest));
     event.stream = number<uint64_t>(word(rest));
     event.time_us = number<int64_t>(word(rest));
-    std::string_view frames = word(rest);
-    if (frames != "-") event.frames = number<int32_t>(frames);
-    if (event.frames != no_frames && static_cast<size_t>(event.frames) >= run_.stacks.size()) {
-      fail("stack of frames " + std::string(frames) + " was not given before");
-    }
+    event.frames = index_or(word(rest), run_.stacks.size(), no_frames, "stack of frames");
     auto device = static_cast<size_t>(event.device);
     if (device >= run_.traces.size()) run_.traces.resize(device + 1);
     where_.emplace_back(event.device, static_cast<uint32_t>(run_.traces[device].size()));
@@ -131,6 +131,35 @@ class StreamReader {
                        frame.at("name").get<std::string>()});
     }
     run_.stacks.push_back(std::move(stack));
+  }
+
+  void read_tensor(std::string_view rest) {
+    auto id = number<uint64_t>(word(rest));
+    if (id != run_.tensors.size()) fail("expected tensor " + std::to_string(run_.tensors.size()));
+    run_.tensors.push_back(tensor_from_json(json::parse(rest)));
+  }
+
+  // An index into what was given before, or `none` for "-".
+  int32_t index_or(std::string_view text, size_t count, int32_t none, const char* what) const {
+    if (text == "-") return none;
+    auto index = number<int32_t>(text);
+    if (index < 0 || static_cast<size_t>(index) >= count) {
+      fail(std::string(what) + " " + std::string(text) + " was not given before");
+    }
+    return index;
+  }
+
+  void read_owner(std::string_view rest) {
+    auto index = number<uint64_t>(word(rest));
+    if (index >= where_.size()) fail("event " + std::to_string(index) + " has not happened yet");
+    std::string_view name = word(rest);
+    std::optional<Category> category = category_from(name);
+    if (!category) fail("unknown category '" + shorten(name) + "'");
+    auto [device, position] = where_[index];
+    Event& event = run_.traces[static_cast<size_t>(device)][position];
+    event.category = *category;
+    event.tensor = index_or(word(rest), run_.tensors.size(), no_tensor, "tensor");
+    event.saved_by = index_or(word(rest), run_.stacks.size(), no_frames, "stack of frames");
   }
 
   void read_phase(const json& object) {

@@ -26,6 +26,25 @@ constexpr const char* small_stream =
     "X {\"kind\":\"model_failed\",\"message\":\"it "
     "threw\",\"phase\":\"forward\",\"iteration\":0,\"hint\":\"h\"}\n";
 
+TEST(Stream, OwnersAreOfBlocksAndTheLastOneStands) {
+  torchmem::Run run = read_stream(
+      "torchmem-stream 1\n"
+      "F 0 [{\"filename\":\"<op>\",\"line\":0,\"name\":\"aten::tanh\"}]\n"
+      "E alloc 0 4096 600 0 1 0\n"
+      "E alloc 0 8192 4 0 2 -\n"
+      "T 0 {\"dtype\":\"f32\",\"name\":\"x\",\"shape\":[2,75]}\n"
+      "O 0 temporaries - -\n"
+      "O 0 activations 0 0\n",
+      "test");
+  ASSERT_EQ(run.traces[0].size(), 2u);
+  EXPECT_EQ(run.traces[0][0].category, Category::activations);
+  EXPECT_EQ(run.traces[0][0].tensor, 0);
+  EXPECT_EQ(run.traces[0][0].saved_by, 0);
+  EXPECT_EQ(run.tensors[0], (TensorInfo{"x", "f32", {2, 75}}));
+  EXPECT_EQ(run.traces[0][1].category, Category::other);
+  EXPECT_EQ(run.traces[0][1].tensor, no_tensor);
+}
+
 TEST(Stream, ReadsEveryRecord) {
   torchmem::Run run = read_stream(small_stream, "s");
   EXPECT_TRUE(run.is_ours);
@@ -91,6 +110,10 @@ TEST(Stream, SaysWhichLineIsWrong) {
   expect_refused("torchmem-stream 1\nE alloc 0 x 2 3 4 -\n", "line 2: expected a number, got 'x'");
   expect_refused("torchmem-stream 1\nE alloc 0 1 2\n", "line 2: a field is missing");
   expect_refused("torchmem-stream 1\nE alloc 0 1 2 3 4 7\n", "stack of frames 7 was not given before");
+  expect_refused("torchmem-stream 1\nO 0 inputs - -\n", "event 0 has not happened yet");
+  expect_refused("torchmem-stream 1\nE alloc 0 1 2 3 4 -\nO 0 toys - -\n", "unknown category 'toys'");
+  expect_refused("torchmem-stream 1\nE alloc 0 1 2 3 4 -\nO 0 inputs 3 -\n", "tensor 3 was not given before");
+  expect_refused("torchmem-stream 1\nT 1 {}\n", "expected tensor 0");
   expect_refused("torchmem-stream 1\nE alloc 9999999 1 2 3 4 -\n", "no such device");
   expect_refused("torchmem-stream 1\nB 0 512\n", "line 2: event 0 has not happened yet");
   expect_refused("torchmem-stream 1\nF 1 []\n", "line 2: expected stack 0");
