@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "capture/module_path.h"
+#include "capture/owners.h"
 #include "capture/virtual_device.h"
 #include "capture/written_ranges.h"
 
@@ -38,6 +39,7 @@ struct ThreadState {
   std::vector<Operator*> open;
   const Place* place = nullptr;  // of the outermost open operator; valid while place_known
   bool place_known = false;
+  std::uint64_t step = 0;
 };
 
 /// Everything interned; never destroyed, because the autograd threads outlive static destructors.
@@ -65,6 +67,8 @@ ThreadState& thread_state() {
 
 std::atomic<void (*)()> operator_end{nullptr};
 bool track_writes = false;
+Owners* the_owners = nullptr;
+std::atomic<std::uint64_t> steps{0};
 
 template <class T>
 void append_bytes(std::string& key, T value) {
@@ -132,6 +136,16 @@ void enter_node(const at::RecordFunction& fn, ThreadState& state) {
   state.place_known = true;
 }
 
+/// The tensors among an operator's inputs, those within lists as well; they may be undefined.
+template <class Visit>
+void visit_tensors(const c10::IValue& value, const Visit& visit) {
+  if (value.isTensor()) {
+    visit(value.toTensor());
+  } else if (value.isList()) {
+    for (const c10::IValue& element : value.toListRef()) visit_tensors(element, visit);
+  }
+}
+
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
   Operator* op = nullptr;
   const std::vector<std::uint32_t>* written = nullptr;
@@ -155,7 +169,10 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
     }
   }
   auto& state = thread_state();
-  if (state.open.empty()) state.place_known = false;
+  if (state.open.empty()) {
+    state.place_known = false;
+    state.step = ++steps;
+  }
   state.open.push_back(op);
   if (fn.seqNr() >= 0) {
     if (fn.scope() == at::RecordScope::BACKWARD_FUNCTION) {
@@ -163,6 +180,10 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
     } else if (fn.forwardThreadId() == 0) {
       remember_creator(fn, state);
     }
+  }
+  if (the_owners != nullptr) {
+    for (const auto& input : fn.inputs())
+      visit_tensors(input, [](const at::Tensor& tensor) { the_owners->used(tensor); });
   }
   if (written != nullptr && !written->empty()) report_written(fn, *written, virtual_device().written);
   return nullptr;
@@ -187,12 +208,15 @@ const Frame* own_frame(const Stack& source) {
 
 }  // namespace
 
-void install_operator_tracking(bool writes) {
+void install_operator_tracking(bool writes, Owners* owners) {
   track_writes = writes && virtual_device().written != nullptr;
+  the_owners = owners;
   at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
-                            .needsInputs(track_writes)
+                            .needsInputs(track_writes || owners != nullptr)
                             .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }
+
+std::uint64_t current_step() { return thread_state().step; }
 
 void forget_creators() {
   const std::lock_guard lock(interned().mutex);

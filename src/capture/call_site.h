@@ -8,9 +8,11 @@
 
 namespace at {
 struct RecordFunction;
-}
+}  // namespace at
 
 namespace torchmem::capture {
+
+class Owners;
 
 /// Where a thread is: the operators and autograd nodes open on it (through RecordFunction), and what the
 /// TorchScript interpreter says of module and source line. In backward there is no interpreter: a node has
@@ -18,8 +20,12 @@ namespace torchmem::capture {
 ///
 /// `install_operator_tracking` adds global callbacks once for the life of the process. With `writes`, each
 /// operator whose schema says that it writes an argument reports that argument's device range to the virtual
-/// GPU before it runs.
-void install_operator_tracking(bool writes);
+/// GPU before it runs. With `owners`, each operator and node tells it of its inputs.
+void install_operator_tracking(bool writes, Owners* owners);
+
+/// The outermost operator or node that is open on the calling thread, or else the last one that ended there:
+/// a number that no other one has; 0 before the first.
+std::uint64_t current_step();
 
 /// Forgets which operators made which nodes: for when no backward can follow any more.
 void forget_creators();

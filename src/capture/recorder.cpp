@@ -6,14 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <memory>
 #include <mutex>
 #include <string_view>
 
 #include "capture/call_site.h"
 #include "capture/findings.h"
+#include "capture/saved_tensors.h"
 #include "capture/snapshot_json.h"
 #include "capture/statistics.h"
 #include "capture/virtual_device.h"
+#include "capture/workspaces.h"
 
 namespace torchmem::capture {
 namespace {
@@ -40,6 +43,7 @@ struct DeviceState {
 
 struct State {
   StreamWriter* writer = nullptr;
+  std::unique_ptr<Owners> owners;
   Peaks own_peaks;
   Peaks* peaks = &own_peaks;
   std::array<DeviceState, kMaxDevices> devices;
@@ -148,6 +152,7 @@ void on_event(const TraceEntry& entry) {
   if (entry.action_ == TraceEntry::OOM) state().oom_request = entry.size_;
   StreamWriter* writer = state().writer;
   if (writer == nullptr) return;
+  Owners* owners = state().owners.get();
   AllocatorEvent event;
   event.action = word(entry.action_);
   event.device = entry.device_;
@@ -155,9 +160,12 @@ void on_event(const TraceEntry& entry) {
   event.size = entry.size_;
   event.stream = reinterpret_cast<std::uint64_t>(entry.stream_);
   event.time_us = static_cast<std::uint64_t>(clock_us(CLOCK_REALTIME));
-  event.stack = wants_stack(entry.action_) ? current_stack(*writer) : kNoStack;
+  event.stack = owners != nullptr && wants_stack(entry.action_) ? current_stack(*writer) : kNoStack;
   const auto event_index = writer->event(event);
   if (entry.action_ == TraceEntry::ALLOC) device.pending_event = event_index;
+  if (owners == nullptr) return;
+  if (entry.action_ == TraceEntry::ALLOC) owners->allocated(entry.addr_, event_index);
+  if (entry.action_ == TraceEntry::FREE_REQUESTED) owners->freed(entry.addr_);
 }
 
 std::uint64_t largest_free_block(int device) {
@@ -197,13 +205,22 @@ Recorder& Recorder::start(const Options& options) {
 Recorder::Recorder(const Options& options) : device_(options.device) {
   state().writer = options.writer;
   if (options.peaks != nullptr) state().peaks = options.peaks;
+  const bool is_virtual = virtual_device().present();
   if (options.writer != nullptr) {
     observe_virtual_device(*options.writer);
     options.writer->facts({{"allocator_settings",
                             allocator_settings_json(allocator::snapshot({0, 0}, false).config_metadata)}});
+    if (options.recording == Recording::owners) {
+      state().owners = std::make_unique<Owners>(*options.writer);
+      watch_saved_tensors(*state().owners);
+      watch_workspaces(*state().owners);
+    }
   }
-  install_operator_tracking(virtual_device().present());
-  set_operator_end_callback(settle_all);
+  // A virtual device must know what is written, whatever is recorded. A real one that records no owners needs
+  // no word of operators: a block's size is settled by the next event.
+  if (state().owners || is_virtual) install_operator_tracking(is_virtual, state().owners.get());
+  if (options.recording == Recording::off) return;
+  if (state().owners || is_virtual) set_operator_end_callback(settle_all);
   allocator::get()->attachAllocatorTraceTracker(on_event);
   allocator::get()->attachOutOfMemoryObserver(on_out_of_memory);
 }
@@ -239,9 +256,12 @@ void Recorder::end_phase() {
 void Recorder::finish() {
   settle_all();
   write_repeats();
+  if (state().owners) state().owners->finish();
   if (state().writer != nullptr)
     state().writer->final_snapshot(snapshot_json(allocator::snapshot({0, 0}, false)));
 }
+
+Owners* Recorder::owners() { return state().owners.get(); }
 
 std::optional<OutOfMemory> Recorder::last_out_of_memory() const {
   const std::lock_guard lock(state().oom_mutex);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "capture/owners.h"
 #include "capture/stream_writer.h"
 
 namespace torchmem::capture {
@@ -30,6 +31,10 @@ struct OutOfMemory {
   std::uint64_t largest_free_block_bytes = 0;
 };
 
+/// How much is recorded: `owners` is everything; `events` leaves out stacks and whose the blocks are; `off`
+/// leaves only the phases and their statistics, to measure what recording costs.
+enum class Recording { off, events, owners };
+
 /// Records what the CUDA caching allocator does, for the rest of the process (trackers cannot be detached):
 /// every event with its stack, each block's real size, phases with their statistics, what the virtual GPU
 /// assumed.
@@ -41,6 +46,7 @@ class Recorder {
     StreamWriter* writer = nullptr;  // null: only the peaks are kept
     Peaks* peaks = nullptr;          // null: the recorder's own
     int device = 0;                  // the device whose statistics the phases report
+    Recording recording = Recording::owners;
   };
 
   /// Once a process; later calls return the same recorder.
@@ -55,6 +61,8 @@ class Recorder {
 
   const std::string& phase() const { return phase_; }
   std::optional<int> iteration() const { return iteration_; }
+  /// Null when owners are not recorded.
+  Owners* owners();
   std::optional<OutOfMemory> last_out_of_memory() const;
   const Peaks& peaks() const;
 

@@ -19,6 +19,15 @@ void append_number(std::string& text, std::uint64_t value) {
   text.append(digits, end);
 }
 
+/// An index, or "-" for none.
+void append_index(std::string& text, std::int64_t index) {
+  if (index < 0) {
+    text += " -";
+  } else {
+    append_number(text, static_cast<std::uint64_t>(index));
+  }
+}
+
 /// Text from a model may hold bytes that are no UTF-8; they are replaced, never refused.
 std::string dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -70,11 +79,7 @@ std::uint64_t StreamWriter::event(const AllocatorEvent& event) {
   append_number(buffer_, event.size);
   append_number(buffer_, event.stream);
   append_number(buffer_, event.time_us);
-  if (event.stack == kNoStack) {
-    buffer_ += " -";
-  } else {
-    append_number(buffer_, static_cast<std::uint64_t>(event.stack));
-  }
+  append_index(buffer_, event.stack);
   append("\n");
   return events_++;
 }
@@ -84,6 +89,31 @@ void StreamWriter::block(std::uint64_t event_index, std::uint64_t bytes) {
   buffer_ += 'B';
   append_number(buffer_, event_index);
   append_number(buffer_, bytes);
+  append("\n");
+}
+
+TensorId StreamWriter::tensor(std::string_view name, std::string_view dtype,
+                              const std::vector<std::int64_t>& shape) {
+  const std::string text = dump({{"name", name}, {"dtype", dtype}, {"shape", shape}});
+  const std::lock_guard lock(mutex_);
+  const TensorId id = tensors_++;
+  buffer_ += 'T';
+  append_number(buffer_, static_cast<std::uint64_t>(id));
+  buffer_ += ' ';
+  append(text);
+  append("\n");
+  return id;
+}
+
+void StreamWriter::owner(std::uint64_t event_index, std::string_view category, TensorId tensor,
+                         StackId saved_by) {
+  const std::lock_guard lock(mutex_);
+  buffer_ += 'O';
+  append_number(buffer_, event_index);
+  buffer_ += ' ';
+  buffer_ += category;
+  append_index(buffer_, tensor);
+  append_index(buffer_, saved_by);
   append("\n");
 }
 

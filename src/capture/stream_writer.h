@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "capture/frame.h"
 
@@ -14,6 +15,10 @@ namespace torchmem::capture {
 /// Index of a stack that was written with `StreamWriter::stack`; `kNoStack` is written as "-".
 using StackId = std::int64_t;
 inline constexpr StackId kNoStack = -1;
+
+/// The same of a tensor that was written with `StreamWriter::tensor`.
+using TensorId = std::int64_t;
+inline constexpr TensorId kNoTensor = -1;
 
 /// One event of the caching allocator. `action` is the snapshot's word (alloc, free_requested, ...). Sizes in
 /// bytes.
@@ -47,6 +52,10 @@ class StreamWriter {
   std::uint64_t event(const AllocatorEvent& event);
   /// The block that the alloc event of that index really got (B).
   void block(std::uint64_t event_index, std::uint64_t bytes);
+  /// A tensor (T); ids rise from 0.
+  TensorId tensor(std::string_view name, std::string_view dtype, const std::vector<std::int64_t>& shape);
+  /// Whose the block of the alloc event of that index is (O).
+  void owner(std::uint64_t event_index, std::string_view category, TensorId tensor, StackId saved_by);
   /// A phase's end (P); "events" is added. Flushes.
   void phase(nlohmann::json record);
   /// A fidelity finding (V).
@@ -75,6 +84,7 @@ class StreamWriter {
   int error_number_ = 0;
   std::uint64_t events_ = 0;
   StackId stacks_ = 0;
+  TensorId tensors_ = 0;
 };
 
 }  // namespace torchmem::capture

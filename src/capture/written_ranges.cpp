@@ -7,6 +7,8 @@
 #include <array>
 #include <string_view>
 
+#include "capture/tensor_memory.h"
+
 namespace torchmem::capture {
 namespace {
 
@@ -21,18 +23,14 @@ constexpr std::array<std::string_view, 17> kMemoryKept = {
 using Written = void (*)(std::uint64_t, std::size_t);
 
 void report_tensor(const at::Tensor& tensor, Written written) {
-  if (!tensor.defined() || !tensor.is_cuda() || !tensor.has_storage() || tensor.layout() != at::kStrided)
-    return;
-  if (tensor.key_set().has(c10::DispatchKey::Python))
-    return;  // stands for others (a fake tensor for none), which have the memory
-  const void* base = tensor.storage().unsafeGetStorageImpl()->data_ptr().get();
-  if (base == nullptr || tensor.numel() == 0) return;
+  const std::uint64_t base = storage_address(tensor);
+  if (base == 0 || tensor.numel() == 0) return;
   std::uint64_t elements = 1;
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
     elements += static_cast<std::uint64_t>((tensor.size(i) - 1) * tensor.stride(i));
   }
   const auto offset = static_cast<std::uint64_t>(tensor.storage_offset()) * tensor.itemsize();
-  written(reinterpret_cast<std::uint64_t>(base) + offset, elements * tensor.itemsize());
+  written(base + offset, elements * tensor.itemsize());
 }
 
 }  // namespace

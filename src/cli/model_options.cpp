@@ -131,6 +131,7 @@ void add_run_options(json& request, const ModelOptions& options) {
   request["autocast"] = null_if_empty(options.autocast);
   request["channels_last"] = options.channels_last;
   request["jit"] = options.jit;
+  if (options.no_attribution) request["recording"] = "events";
   request["alloc_conf"] = null_if_empty(options.alloc_conf);
   request["limit_bytes"] = options.limit.empty() ? json() : json(parse_bytes(options.limit, "--limit"));
 }
@@ -195,6 +196,9 @@ void add_running_options(CLI::App& app, ModelOptions& options) {
       ->group(run);
   app.add_flag("--jit", options.jit,
                "With TorchScript's optimizer and fusers, as deployed; without, operator by operator")
+      ->group(run);
+  app.add_flag("--no-attribution", options.no_attribution,
+               "Record sizes only, not whose the memory is: on a real GPU it costs less time")
       ->group(run);
   app.add_option("--alloc-conf", options.alloc_conf, "Allocator settings, as in PYTORCH_CUDA_ALLOC_CONF")
       ->option_text("CONF")

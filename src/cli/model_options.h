@@ -25,6 +25,7 @@ struct ModelOptions {
   std::string autocast;
   bool channels_last = false;
   bool jit = false;
+  bool no_attribution = false;
   std::string alloc_conf;
   std::string limit;
   std::string snapshots;

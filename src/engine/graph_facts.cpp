@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "engine/names.h"
+#include "capture/dtype.h"
 
 namespace torchmem::engine {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 json tensor_facts(const at::Tensor& tensor) {
-  return {{"dtype", dtype_name(tensor.scalar_type())},
+  return {{"dtype", capture::dtype_name(tensor.scalar_type())},
           {"shape", tensor.sizes().vec()},
           {"bytes", tensor.nbytes()}};
 }

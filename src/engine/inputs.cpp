@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
+#include "capture/dtype.h"
 #include "engine/failure.h"
-#include "engine/names.h"
 #include "engine/tensor_file.h"
 
 namespace torchmem::engine {
@@ -34,7 +34,7 @@ struct Context {
 
 at::Tensor make_tensor(const json& spec, const std::string& place, const Context& context) {
   const std::string type_name = spec.value("dtype", "f32");
-  const auto type = parse_dtype(type_name);
+  const auto type = capture::parse_dtype(type_name);
   if (!type) refuse(place + " has the unknown type \"" + type_name + "\".", context.signature);
   const auto shape = spec.value("shape", std::vector<std::int64_t>{});
   for (const auto size : shape) {
@@ -285,6 +285,12 @@ std::string InputBuilder::call() const {
     text += (text.empty() ? "" : ", ") + slot.argument.name() + "=" + spec_text(*slot.value);
   }
   return request_.method + "(" + text + ")";
+}
+
+std::vector<std::string> InputBuilder::names() const {
+  std::vector<std::string> names;
+  for (const auto& slot : slots_) names.push_back(slot.argument.name());
+  return names;
 }
 
 std::vector<IValue> InputBuilder::build() const {

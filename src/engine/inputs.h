@@ -21,6 +21,8 @@ class InputBuilder {
  public:
   InputBuilder(const Request& request, const Model& model, c10::Device device);
   std::vector<c10::IValue> build() const;
+  /// The arguments' names, in the order of `build`.
+  std::vector<std::string> names() const;
   /// The call as people write it, e.g. "forward(x=f32:2x64, mask=bool:2)".
   std::string call() const;
 

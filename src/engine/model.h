@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/request.h"
+#include "torchmem/run.h"
 
 namespace torchmem::engine {
 
@@ -25,6 +26,13 @@ class Model {
   virtual void set_training(bool training) = 0;
   virtual std::vector<at::Tensor> parameters() const = 0;
   virtual std::vector<at::Tensor> buffers() const = 0;
+  /// Parameters and buffers by their dotted names.
+  struct NamedTensor {
+    std::string name;
+    at::Tensor tensor;
+    Category category;
+  };
+  virtual std::vector<NamedTensor> named_tensors() const = 0;
   virtual c10::IValue run(std::vector<c10::IValue> arguments) = 0;
   /// Converts weights and buffers of four dimensions to the channels-last layout, as
   /// `module.to(memory_format=...)` does.

@@ -2,8 +2,12 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace torchmem::engine {
@@ -17,9 +21,36 @@ class Optimizer {
   virtual void step() = 0;
   /// Releases the gradients.
   void zero_grad();
+  /// Calls `visit` with each tensor of the state that exists by now: its name in PyTorch ("exp_avg"), the
+  /// parameter that it belongs to, the tensor.
+  using VisitState =
+      std::function<void(const char* name, const at::Tensor& parameter, const at::Tensor& state)>;
+  virtual void visit_state(const VisitState& visit) const = 0;
 
  protected:
   explicit Optimizer(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}
+
+  /// For state kept by parameter: one tensor each, or a struct of them.
+  void visit_tensors(const std::unordered_map<const void*, at::Tensor>& states, const char* name,
+                     const VisitState& visit) const {
+    for (const auto& parameter : parameters_) {
+      const auto found = states.find(parameter.unsafeGetTensorImpl());
+      if (found != states.end() && found->second.defined()) visit(name, parameter, found->second);
+    }
+  }
+  template <class State>
+  void visit_members(const std::unordered_map<const void*, State>& states,
+                     std::initializer_list<std::pair<const char*, at::Tensor State::*>> members,
+                     const VisitState& visit) const {
+    for (const auto& parameter : parameters_) {
+      const auto found = states.find(parameter.unsafeGetTensorImpl());
+      if (found == states.end()) continue;
+      for (const auto& [name, member] : members) {
+        if ((found->second.*member).defined()) visit(name, parameter, found->second.*member);
+      }
+    }
+  }
+
   std::vector<at::Tensor> parameters_;
 };
 

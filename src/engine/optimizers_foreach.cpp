@@ -77,6 +77,10 @@ class ForeachSgd : public ForeachOptimizer {
       : ForeachOptimizer(std::move(parameters)), momentum_(momentum) {}
 
  private:
+  void visit_state(const VisitState& visit) const override {
+    visit_tensors(buffers_, "momentum_buffer", visit);
+  }
+
   void prepare(const at::Tensor&) override {}
 
   void step_group(const Tensors& keys, const Tensors& parameters, const Tensors& gradients) override {
@@ -120,6 +124,12 @@ class ForeachAdam : public ForeachOptimizer {
     at::Tensor exp_avg;
     at::Tensor exp_avg_sq;
   };
+
+  void visit_state(const VisitState& visit) const override {
+    visit_members<State>(
+        states_, {{"step", &State::step}, {"exp_avg", &State::exp_avg}, {"exp_avg_sq", &State::exp_avg_sq}},
+        visit);
+  }
 
   void prepare(const at::Tensor& parameter) override {
     auto& state = states_[parameter.unsafeGetTensorImpl()];
@@ -171,6 +181,10 @@ class ForeachRmsprop : public ForeachOptimizer {
     at::Tensor square_avg;
   };
 
+  void visit_state(const VisitState& visit) const override {
+    visit_members<State>(states_, {{"step", &State::step}, {"square_avg", &State::square_avg}}, visit);
+  }
+
   void prepare(const at::Tensor& parameter) override {
     auto& state = states_[parameter.unsafeGetTensorImpl()];
     if (state.step.defined()) return;
@@ -210,6 +224,10 @@ class ForeachAdagrad : public ForeachOptimizer {
     at::Tensor step;
     at::Tensor sum;
   };
+
+  void visit_state(const VisitState& visit) const override {
+    visit_members<State>(states_, {{"step", &State::step}, {"sum", &State::sum}}, visit);
+  }
 
   void prepare(const at::Tensor&) override {}
 

@@ -11,8 +11,8 @@
 
 #include <unordered_map>
 
+#include "capture/dtype.h"
 #include "engine/failure.h"
-#include "engine/names.h"
 #include "engine/optimizer_groups.h"
 
 namespace torchmem::engine {
@@ -26,7 +26,7 @@ void require_floating_point(const at::Tensor& parameter) {
   if (parameter.is_floating_point()) return;
   throw Failure(FailureKind::kBadUsage,
                 "The fused optimizers need floating-point parameters; this model has one of type " +
-                    dtype_name(parameter.scalar_type()) + ". Leave out :fused.");
+                    capture::dtype_name(parameter.scalar_type()) + ". Leave out :fused.");
 }
 
 class FusedOptimizer : public Optimizer {
@@ -73,6 +73,10 @@ class FusedSgd : public FusedOptimizer {
     }
   }
 
+  void visit_state(const VisitState& visit) const override {
+    visit_tensors(buffers_, "momentum_buffer", visit);
+  }
+
  private:
   double momentum_;
   std::unordered_map<const void*, at::Tensor> buffers_;
@@ -112,6 +116,12 @@ class FusedAdam : public FusedOptimizer {
             weight_decay_, /*eps=*/1e-8, /*amsgrad=*/false,
             /*maximize=*/false, {}, {});
     }
+  }
+
+  void visit_state(const VisitState& visit) const override {
+    visit_members<State>(
+        states_, {{"step", &State::step}, {"exp_avg", &State::exp_avg}, {"exp_avg_sq", &State::exp_avg_sq}},
+        visit);
   }
 
  private:

@@ -1,10 +1,12 @@
 #include "engine/profile.h"
 
+#include <ATen/ops/ones_like.h>
 #include <c10/core/GradMode.h>
 
 #include <memory>
 
 #include "capture/virtual_device.h"
+#include "engine/attribution.h"
 #include "engine/autocast.h"
 #include "engine/device.h"
 #include "engine/failure.h"
@@ -23,7 +25,12 @@ using c10::IValue;
 class Run {
  public:
   Run(const Request& request, capture::StreamWriter& writer, RunState& state, c10::Device device)
-      : request_(request), writer_(writer), state_(state), recorder_(*state.recorder), device_(device) {
+      : request_(request),
+        writer_(writer),
+        state_(state),
+        recorder_(*state.recorder),
+        attribution_(recorder_.owners()),
+        device_(device) {
     if (request.snapshots) snapshots_ = std::make_unique<Snapshots>(*request.snapshots);
   }
 
@@ -54,6 +61,7 @@ class Run {
       model_ = load_torchscript(request_, device_, capture::virtual_device().present());
       model_->set_training(request_.mode == Mode::kTrain);
       if (request_.channels_last) model_->to_channels_last();
+      attribution_.model(*model_);
       writer_.facts({{"model", model_->facts()}});
       if (request_.mode != Mode::kTrain) return;
       auto parameters = model_->parameters();
@@ -62,10 +70,18 @@ class Run {
     });
   }
 
+  std::vector<IValue> make_inputs(const InputBuilder& builder) {
+    std::vector<IValue> inputs = builder.build();
+    attribution_.inputs(builder.names(), inputs);
+    return inputs;
+  }
+
   IValue forward(const std::vector<IValue>& inputs) {
     const AutocastScope autocast(request_.autocast);
     try {
-      return model_->run(inputs);
+      IValue result = model_->run(inputs);
+      attribution_.outputs(result);
+      return result;
     } catch (...) {
       state_.constant_devices = model_->constant_devices();
       throw;
@@ -105,22 +121,31 @@ class Run {
       at::Tensor y;
       inputs.clear();
       loss.reset();
-      phase("input", [&] { inputs = builder.build(); });
+      phase("input", [&] { inputs = make_inputs(builder); });
       phase("forward", [&] { y = pick(forward(inputs)); });
       phase("loss", [&] {
         check_trainable(y);
         loss = find_loss(request_.loss).apply(std::move(y));
+        attribution_.loss(loss);
       });
-      phase("backward", [&] { loss.backward(); });
+      phase("backward", [&] {
+        const auto claim = attribution_.gradients_at_exit();
+        const at::Tensor gradient = at::ones_like(loss, {}, at::MemoryFormat::Contiguous);
+        attribution_.loss_gradient(gradient);
+        loss.backward(gradient);
+      });
     }
     micro_.reset();
-    phase("optimizer", [&] { optimizer_->step(); });
+    phase("optimizer", [&] {
+      const auto claim = attribution_.optimizer_step(*optimizer_);
+      optimizer_->step();
+    });
     phase("zero_grad", [&] { optimizer_->zero_grad(); });
   }
 
   void infer(const InputBuilder& builder) {
     std::vector<IValue> inputs;
-    phase("input", [&] { inputs = builder.build(); });
+    phase("input", [&] { inputs = make_inputs(builder); });
     const c10::AutoGradMode grad_mode(request_.mode == Mode::kGradForward);
     IValue kept;
     phase("forward", [&] {
@@ -135,6 +160,7 @@ class Run {
   capture::StreamWriter& writer_;
   RunState& state_;
   capture::Recorder& recorder_;
+  Attribution attribution_;
   c10::Device device_;
   std::unique_ptr<Snapshots> snapshots_;
   std::unique_ptr<Model> model_;
@@ -158,6 +184,7 @@ void run_profile(const Request& request, capture::StreamWriter& writer, RunState
   capture::Recorder::Options options;
   options.writer = &writer;
   options.device = device.index();
+  options.recording = request.recording;
   state.recorder = &capture::Recorder::start(options);
   Run run(request, writer, state, device);
   run();

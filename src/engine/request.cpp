@@ -38,6 +38,14 @@ Mode parse_mode(const std::string& word) {
                 "Unknown mode \"" + word + "\": expected train, inference or grad-forward.");
 }
 
+capture::Recording parse_recording(const std::string& word) {
+  if (word == "owners") return capture::Recording::owners;
+  if (word == "events") return capture::Recording::events;
+  if (word == "off") return capture::Recording::off;
+  throw Failure(FailureKind::kBadUsage,
+                "Unknown recording \"" + word + "\": expected owners, events or off.");
+}
+
 }  // namespace
 
 Request parse_request(const json& object) {
@@ -70,6 +78,9 @@ Request parse_request(const json& object) {
   read(object, "autocast", request.autocast);
   read(object, "channels_last", request.channels_last);
   read(object, "jit", request.jit);
+  std::string recording = "owners";
+  read(object, "recording", recording);
+  request.recording = parse_recording(recording);
   read(object, "alloc_conf", request.alloc_conf);
   read(object, "limit_bytes", request.limit_bytes);
   std::string log_level;

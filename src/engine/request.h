@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "capture/recorder.h"
+
 namespace torchmem::engine {
 
 enum class Mode { kTrain, kInference, kGradForward };
@@ -38,6 +40,7 @@ struct Request {
   std::optional<std::string> autocast;  // "bf16" or "f16"
   bool channels_last = false;
   bool jit = false;
+  capture::Recording recording = capture::Recording::owners;
   std::optional<std::string> alloc_conf;
   std::optional<std::uint64_t> limit_bytes;
   bool debug = false;  // "log_level" is debug or trace: errors keep their C++ frames

@@ -68,6 +68,15 @@ class TorchScriptModel : public Model {
     return result;
   }
 
+  std::vector<NamedTensor> named_tensors() const override {
+    std::vector<NamedTensor> result;
+    for (const auto& parameter : module_.named_parameters())
+      result.push_back({parameter.name, parameter.value, Category::parameters});
+    for (const auto& buffer : module_.named_buffers())
+      result.push_back({buffer.name, buffer.value, Category::buffers});
+    return result;
+  }
+
   c10::IValue run(std::vector<c10::IValue> arguments) override { return method_(std::move(arguments)); }
 
   void to_channels_last() override {

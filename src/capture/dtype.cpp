@@ -1,8 +1,8 @@
-#include "engine/names.h"
+#include "capture/dtype.h"
 
 #include <utility>
 
-namespace torchmem::engine {
+namespace torchmem::capture {
 namespace {
 
 constexpr std::pair<std::string_view, c10::ScalarType> kTypes[] = {
@@ -28,4 +28,4 @@ std::optional<c10::ScalarType> parse_dtype(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace torchmem::engine
+}  // namespace torchmem::capture

@@ -1,0 +1,124 @@
+#include "capture/owners.h"
+
+#include <array>
+#include <exception>
+
+#include "capture/call_site.h"
+#include "capture/dtype.h"
+#include "capture/tensor_memory.h"
+
+namespace torchmem::capture {
+namespace {
+
+/// The strength of a claim: the lower, the stronger.
+constexpr std::array<Category, 8> kClaims = {
+    Category::parameters, Category::buffers, Category::gradients,   Category::optimizer_state,
+    Category::inputs,     Category::outputs, Category::activations, Category::workspaces,
+};
+
+std::size_t rank(Category category) {
+  std::size_t i = 0;
+  while (i < kClaims.size() && kClaims[i] != category) ++i;
+  return i;
+}
+
+bool is_exception_under_way() {
+  return std::uncaught_exceptions() > 0 || std::current_exception() != nullptr;
+}
+
+}  // namespace
+
+void Owners::allocated(std::uint64_t address, std::uint64_t event) {
+  Live live;
+  live.event = event;
+  live.last_use = current_step();
+  live.optimizer_step = optimizer_step_;
+  const std::lock_guard lock(mutex_);
+  live_[address] = live;
+}
+
+void Owners::freed(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(address);
+  if (found == live_.end()) return;
+  const Live live = found->second;
+  live_.erase(found);
+  if (live.category != Category::other) return;
+  const bool in_its_optimizer_step = live.optimizer_step != 0 && live.optimizer_step == optimizer_step_;
+  if (live.last_use == current_step() || in_its_optimizer_step || is_exception_under_way()) {
+    tell(live, Category::temporaries);
+  } else if (live.tensor != kNoTensor) {
+    tell(live, Category::other);
+  }
+}
+
+void Owners::used(const at::Tensor& tensor) {
+  const std::lock_guard lock(mutex_);
+  Live* live = find(tensor);
+  if (live == nullptr) return;
+  live->last_use = current_step();
+  if (live->tensor == kNoTensor) live->tensor = describe("", tensor);
+}
+
+void Owners::saved(const at::Tensor& tensor) {
+  const StackId stack = current_stack(writer_);
+  const std::lock_guard lock(mutex_);
+  Live* live = find(tensor);
+  if (live == nullptr || rank(live->category) <= rank(Category::activations)) return;
+  live->category = Category::activations;
+  live->tensor = describe("", tensor);
+  tell(*live, live->category, stack);
+}
+
+void Owners::claim(const at::Tensor& tensor, Category category, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  Live* live = find(tensor);
+  if (live == nullptr || rank(live->category) <= rank(category)) return;
+  live->category = category;
+  live->tensor = describe(name, tensor);
+  tell(*live, category);
+}
+
+void Owners::claim_workspace(const void* memory, std::string_view library) {
+  if (memory == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(reinterpret_cast<std::uint64_t>(memory));
+  if (found == live_.end() || rank(found->second.category) <= rank(Category::workspaces)) return;
+  found->second.category = Category::workspaces;
+  found->second.tensor = intern(library, "", {});
+  tell(found->second, Category::workspaces);
+}
+
+void Owners::finish() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, live] : live_) {
+    if (live.category == Category::other && live.tensor != kNoTensor) tell(live, Category::other);
+  }
+}
+
+Owners::Live* Owners::find(const at::Tensor& tensor) {
+  const auto address = storage_address(tensor);
+  if (address == 0) return nullptr;
+  const auto found = live_.find(address);
+  return found == live_.end() ? nullptr : &found->second;
+}
+
+TensorId Owners::describe(std::string_view name, const at::Tensor& tensor) {
+  return intern(name, dtype_name(tensor.scalar_type()), tensor.sizes());
+}
+
+TensorId Owners::intern(std::string_view name, std::string_view dtype, c10::IntArrayRef shape) {
+  std::string key(name);
+  key.push_back('\0');
+  key.append(dtype);
+  key.append(reinterpret_cast<const char*>(shape.data()), shape.size() * sizeof(std::int64_t));
+  const auto [slot, inserted] = tensors_.try_emplace(std::move(key), kNoTensor);
+  if (inserted) slot->second = writer_.tensor(name, dtype, shape.vec());
+  return slot->second;
+}
+
+void Owners::tell(const Live& live, Category category, StackId saved_by) {
+  writer_.owner(live.event, name_of(category), live.tensor, saved_by);
+}
+
+}  // namespace torchmem::capture
