@@ -100,6 +100,9 @@ AllocatorState state_before_trace(const Run& run, int32_t device);
 // The state after the first `events` events of the device's trace.
 AllocatorState state_after(const Run& run, int32_t device, uint64_t events);
 
+// The size of the largest inactive block; 0 when there is none.
+uint64_t largest_inactive(const std::vector<Segment>& segments);
+
 // When the process ended before it could say, its segments are those that the trace leaves. Does nothing
 // otherwise.
 void complete_segments(Run& run);

@@ -69,6 +69,8 @@ class Ledger {
   uint64_t reserved_peak_events() const { return reserved_peak_events_; }
 
  private:
+  class Owners;
+
   std::vector<BlockLife> blocks_;
   std::vector<std::string> ops_;
   std::vector<std::string> modules_;

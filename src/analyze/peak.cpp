@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "analyze/phase_time.h"
+#include "analyze/replay.h"
+
 namespace torchmem {
 
 namespace {
@@ -33,46 +36,27 @@ bool peak_of_phases(const Run& run, Peak& peak) {
 std::optional<uint64_t> bytes_outside(const Run& run) {
   if (run.phases.empty()) return std::nullopt;
   const Phase& last = run.phases.back();
-  if (!last.device_bytes || !last.reserved || *last.device_bytes < last.reserved->current) return std::nullopt;
+  if (!last.device_bytes || !last.reserved || *last.device_bytes < last.reserved->current)
+    return std::nullopt;
   return *last.device_bytes - last.reserved->current;
-}
-
-// The phase that was under way as the event of that index happened: the first that ended after it.
-const Phase* phase_at(const Run& run, int32_t device, uint64_t event) {
-  for (const Phase& phase : run.phases) {
-    auto index = static_cast<size_t>(device);
-    if (index < phase.events.size() && phase.events[index] > event) return &phase;
-  }
-  return nullptr;
 }
 
 }  // namespace
 
 std::optional<PeakMoment> find_peak_moment(const Run& run, int32_t device) {
-  auto index = static_cast<size_t>(device);
-  if (index >= run.traces.size() || run.traces[index].empty()) return std::nullopt;
-  const std::vector<Event>& trace = run.traces[index];
+  const std::vector<Event>& trace = trace_of(run, device);
+  if (trace.empty()) return std::nullopt;
   try {
     AllocatorState state = state_before_trace(run, device);
+    Highest highest(state.totals());
+    replay(trace, trace.size(), state,
+           [&](uint64_t i, const AllocatorState& after) { highest.see(i + 1, after.totals()); });
     PeakMoment peak;
-    peak.totals = state.totals();
-    peak.peak_reserved = state.totals().reserved;
-    uint64_t events = 0;
-    for (uint64_t i = 0; i < trace.size(); ++i) {
-      state.apply(trace[i]);
-      peak.peak_reserved = std::max(peak.peak_reserved, state.totals().reserved);
-      if (state.totals().allocated > peak.totals.allocated) {
-        peak.totals = state.totals();
-        peak.event = i;
-        events = i + 1;
-      }
-    }
-    for (const Segment& segment : state_after(run, device, events).segments()) {
-      for (const Block& block : segment.blocks) {
-        if (block.state == Block::State::inactive)
-          peak.largest_inactive = std::max(peak.largest_inactive, block.size);
-      }
-    }
+    peak.totals = highest.at_allocated();
+    peak.peak_reserved = highest.at_reserved().reserved;
+    uint64_t events = highest.allocated_events();
+    peak.event = events == 0 ? 0 : events - 1;
+    peak.largest_inactive = largest_inactive(state_after(run, device, events).segments());
     return peak;
   } catch (const Error&) {
     return std::nullopt;
@@ -94,7 +78,8 @@ std::optional<Peak> find_peak(const Run& run) {
   }
   if (peak.moment->peak_reserved > peak.reserved.value_or(0)) {
     peak.reserved = peak.moment->peak_reserved;
-    if (std::optional<uint64_t> outside = bytes_outside(run)) raise(peak.device_bytes, *outside + *peak.reserved);
+    if (std::optional<uint64_t> outside = bytes_outside(run))
+      raise(peak.device_bytes, *outside + *peak.reserved);
   }
   return peak;
 }

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/replay.h"
 #include "torchmem/allocator_state.h"
 
 namespace torchmem {
 
 namespace {
-
-const std::vector<Event>& trace_of(const Run& run, int32_t device) {
-  static const std::vector<Event> nothing;
-  auto index = static_cast<size_t>(device);
-  return index < run.traces.size() ? run.traces[index] : nothing;
-}
 
 // The trace undone from the end: the segments and the blocks in use before it.
 class Undo {
@@ -146,6 +141,12 @@ class Undo {
 
 }  // namespace
 
+const std::vector<Event>& trace_of(const Run& run, int32_t device) {
+  static const std::vector<Event> nothing;
+  auto index = static_cast<size_t>(device);
+  return index < run.traces.size() ? run.traces[index] : nothing;
+}
+
 AllocatorState state_before_trace(const Run& run, int32_t device) {
   AllocatorRules rules = AllocatorRules::from_settings(run.allocator_settings);
   if (run.is_ours) return AllocatorState(device, rules);
@@ -157,10 +158,18 @@ AllocatorState state_before_trace(const Run& run, int32_t device) {
 
 AllocatorState state_after(const Run& run, int32_t device, uint64_t events) {
   AllocatorState state = state_before_trace(run, device);
-  const std::vector<Event>& trace = trace_of(run, device);
-  uint64_t count = std::min<uint64_t>(events, trace.size());
-  for (uint64_t i = 0; i < count; ++i) state.apply(trace[i]);
+  replay(trace_of(run, device), events, state, [](uint64_t, const AllocatorState&) {});
   return state;
+}
+
+uint64_t largest_inactive(const std::vector<Segment>& segments) {
+  uint64_t largest = 0;
+  for (const Segment& segment : segments) {
+    for (const Block& block : segment.blocks) {
+      if (block.state == Block::State::inactive) largest = std::max(largest, block.size);
+    }
+  }
+  return largest;
 }
 
 void complete_segments(Run& run) {

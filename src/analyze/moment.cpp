@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "analyze/phase_time.h"
+#include "torchmem/attribution.h"
+
+namespace torchmem {
+
+namespace {
+
+constexpr std::string_view peak_name = "peak";
+constexpr std::string_view reserved_peak_name = "reserved-peak";
+constexpr std::string_view end_name = "end";
+
+// "forward:1.0"; "load".
+std::string name_of_phase(const Phase& phase, bool with_micro) {
+  std::string name = phase.name;
+  if (phase.iteration) name += ":" + std::to_string(*phase.iteration);
+  if (with_micro && phase.micro) name += "." + std::to_string(*phase.micro);
+  return name;
+}
+
+// "load, input:0 to input:2, forward:0.0 to forward:2.1".
+std::string phases_there_are(const Run& run) {
+  struct Range {
+    std::string_view phase;
+    std::string first;
+    std::string last;
+  };
+  std::vector<Range> ranges;
+  for (const Phase& phase : run.phases) {
+    auto same = std::find_if(ranges.begin(), ranges.end(),
+                             [&](const Range& range) { return range.phase == phase.name; });
+    std::string name = name_of_phase(phase, true);
+    if (same == ranges.end()) {
+      ranges.push_back({phase.name, name, name});
+    } else {
+      same->last = name;
+    }
+  }
+  std::string text;
+  for (const Range& range : ranges) {
+    text += (text.empty() ? "" : ", ") + range.first;
+    if (range.last != range.first) text += " to " + range.last;
+  }
+  return text;
+}
+
+// The last of those that have the name: a phase without its micro-batch means the iteration's last.
+const Phase* find_phase(const Run& run, std::string_view name) {
+  const Phase* found = nullptr;
+  for (const Phase& phase : run.phases) {
+    if (name_of_phase(phase, true) == name || name_of_phase(phase, false) == name) found = &phase;
+  }
+  return found;
+}
+
+// With the phase under way as the last of those events happened.
+Moment within_phase(const Run& run, int32_t device, std::string_view name, uint64_t events) {
+  Moment moment{std::string(name), events, {}, {}};
+  const Phase* phase = phase_at(run, device, events == 0 ? 0 : events - 1);
+  if (phase) {
+    moment.phase = phase->name;
+    moment.iteration = phase->iteration;
+  } else if (run.error) {
+    moment.phase = run.error->phase;
+    moment.iteration = run.error->iteration;
+  }
+  return moment;
+}
+
+}  // namespace
+
+Moment find_moment(const Run& run, const Ledger& ledger, int32_t device, std::string_view name) {
+  if (name == peak_name) return within_phase(run, device, name, ledger.peak_events());
+  if (name == reserved_peak_name) return within_phase(run, device, name, ledger.reserved_peak_events());
+  if (name == end_name) return within_phase(run, device, name, ledger.events());
+  if (const Phase* phase = find_phase(run, name)) {
+    uint64_t events = std::min(events_at_end(*phase, device), ledger.events());
+    return {std::string(name), events, phase->name, phase->iteration};
+  }
+  std::string message = "there is no moment '" + std::string(name) + "' in this run. Expected " +
+                        std::string(peak_name) + ", " + std::string(reserved_peak_name) + ", " +
+                        std::string(end_name);
+  if (run.phases.empty()) {
+    message += "; it has no phases" +
+               std::string(run.is_ours ? "" : ", as no snapshot that PyTorch itself dumped has");
+  } else {
+    message += ", or a phase's end: " + phases_there_are(run);
+  }
+  throw Error(ErrorKind::bad_usage, message);
+}
+
+}  // namespace torchmem
