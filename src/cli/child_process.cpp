@@ -16,36 +16,14 @@ namespace torchmem::cli {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
   result.push_back(nullptr);
   return result;
 }
-
-// While it lives the signals are not delivered but wait for sigtimedwait.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&held_);
-    for (int signal : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&held_, signal);
-    sigprocmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  const sigset_t& before() const { return before_; }
-  // The next signal, or -1 after a second without any.
-  int wait(siginfo_t& information) const {
-    timespec timeout{1, 0};
-    return sigtimedwait(&held_, &information, &timeout);
-  }
-
- private:
-  sigset_t held_;
-  sigset_t before_;
-};
 
 pid_t spawn(const ChildOptions& options, const sigset_t& mask) {
   posix_spawn_file_actions_t actions;
@@ -67,31 +45,103 @@ pid_t spawn(const ChildOptions& options, const sigset_t& mask) {
 
 }  // namespace
 
-ChildResult run_child(const ChildOptions& options) {
-  using Clock = std::chrono::steady_clock;
-  HeldSignals signals;
-  pid_t child = spawn(options, signals.before());
-  ChildResult result;
-  Clock::time_point stop_at = Clock::time_point::max();
-  while (true) {
-    pid_t ended = waitpid(child, &result.status, WNOHANG);
-    if (ended == child) return result;
-    if (ended < 0 && errno != EINTR)
-      throw std::system_error(errno, std::generic_category(), "wait for a program");
-    siginfo_t information{};
-    int signal = signals.wait(information);
-    if (signal == SIGINT || signal == SIGTERM) {
-      bool limited = options.grace.count() > 0;
-      if (result.interrupted && limited) {
-        kill(child, SIGKILL);
-      } else if (information.si_code != SI_KERNEL) {
-        kill(child, signal);  // a terminal's own reaches the child as it reached us
-      }
-      if (!result.interrupted && limited) stop_at = Clock::now() + options.grace;
-      result.interrupted = true;
-    }
-    if (Clock::now() >= stop_at) kill(child, SIGKILL);
+// While it lives the signals are not delivered but wait to be asked for.
+class ChildGroup::HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&held_);
+    for (int signal : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&held_, signal);
+    sigprocmask(SIG_BLOCK, &held_, &before_);
   }
+  ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  const sigset_t& before() const { return before_; }
+  // The next signal, or -1 when none comes in that time.
+  int wait(siginfo_t& information, time_t seconds) const {
+    timespec timeout{seconds, 0};
+    return sigtimedwait(&held_, &information, &timeout);
+  }
+
+ private:
+  sigset_t held_;
+  sigset_t before_;
+};
+
+struct ChildGroup::Child {
+  size_t number = 0;
+  pid_t pid = 0;
+  std::chrono::milliseconds grace{0};
+  Clock::time_point stop_at = Clock::time_point::max();
+  ChildResult result;
+};
+
+ChildGroup::ChildGroup() : signals_(std::make_unique<HeldSignals>()) {}
+
+ChildGroup::~ChildGroup() {
+  for (Child& child : children_) {
+    kill(child.pid, SIGKILL);
+    waitpid(child.pid, &child.result.status, 0);
+  }
+}
+
+size_t ChildGroup::start(const ChildOptions& options) {
+  Child child;
+  child.pid = spawn(options, signals_->before());
+  child.number = started_++;
+  child.grace = options.grace;
+  children_.push_back(child);
+  return child.number;
+}
+
+size_t ChildGroup::running() const { return children_.size(); }
+
+bool ChildGroup::interrupted() {
+  siginfo_t information{};
+  for (int signal; (signal = signals_->wait(information, 0)) > 0;)
+    take(signal, information.si_code == SI_KERNEL);
+  return interrupted_;
+}
+
+// A terminal's own signal reaches the children as it reached us.
+void ChildGroup::take(int signal, bool from_terminal) {
+  if (signal != SIGINT && signal != SIGTERM) return;
+  interrupted_ = true;
+  for (Child& child : children_) {
+    bool limited = child.grace.count() > 0;
+    if (child.result.interrupted && limited) {
+      kill(child.pid, SIGKILL);
+    } else if (!from_terminal) {
+      kill(child.pid, signal);
+    }
+    if (!child.result.interrupted && limited) child.stop_at = Clock::now() + child.grace;
+    child.result.interrupted = true;
+  }
+}
+
+std::pair<size_t, ChildResult> ChildGroup::wait() {
+  while (true) {
+    for (auto child = children_.begin(); child != children_.end(); ++child) {
+      pid_t ended = waitpid(child->pid, &child->result.status, WNOHANG);
+      if (ended < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "wait for a program");
+      if (ended == child->pid) {
+        std::pair<size_t, ChildResult> result(child->number, child->result);
+        children_.erase(child);
+        return result;
+      }
+      if (Clock::now() >= child->stop_at) kill(child->pid, SIGKILL);
+    }
+    siginfo_t information{};
+    take(signals_->wait(information, 1), information.si_code == SI_KERNEL);
+  }
+}
+
+ChildResult run_child(const ChildOptions& options) {
+  ChildGroup group;
+  group.start(options);
+  return group.wait().second;
 }
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes) {

@@ -1,8 +1,10 @@
-// One child process that is waited for, with the signals that stop torchmem passed on to it.
+// Child processes that are waited for, with the signals that stop torchmem passed on to them.
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torchmem::cli {
@@ -20,7 +22,35 @@ struct ChildOptions {
   std::chrono::milliseconds grace{0};
 };
 
-// Runs the child to its end. Throws std::system_error when it cannot be started.
+// Several at once. While it lives, SIGINT and SIGTERM do not end torchmem: they go on to the children.
+class ChildGroup {
+ public:
+  ChildGroup();
+  ~ChildGroup();  // kills what still runs
+  ChildGroup(const ChildGroup&) = delete;
+  ChildGroup& operator=(const ChildGroup&) = delete;
+
+  // Returns the child's number, which counts from 0. Throws std::system_error when it cannot be started.
+  size_t start(const ChildOptions& options);
+  // How many run.
+  size_t running() const;
+  // Waits until one of them ends: its number and how it ended. At least one must run.
+  std::pair<size_t, ChildResult> wait();
+  // Whether SIGINT or SIGTERM has come since the beginning.
+  bool interrupted();
+
+ private:
+  class HeldSignals;
+  struct Child;
+  void take(int signal, bool from_terminal);
+
+  std::unique_ptr<HeldSignals> signals_;
+  std::vector<Child> children_;
+  size_t started_ = 0;
+  bool interrupted_ = false;
+};
+
+// Runs one child to its end. Throws std::system_error when it cannot be started.
 ChildResult run_child(const ChildOptions& options);
 
 // This process's environment with some variables set (or, with an empty value, removed).

@@ -8,10 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/child_process.h"
 #include "cli/layout.h"
-#include "cli/preload.h"
-#include "cli/temporary_directory.h"
 #include "run/file.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/stream.h"
@@ -66,51 +63,53 @@ std::string address_space() {
 
 }  // namespace
 
-Run run_engine(json request, const DeviceChoice& device) {
-  ChildOptions child;
-  child.arguments = {engine_path().string()};
-  child.output_to_stderr = true;
-  child.grace = grace;
-  TemporaryDirectory directory;
-  std::filesystem::path stream = directory.path() / "stream";
-  request["stream"] = stream.string();
-  std::optional<PreloadList> libraries;
+EngineProcess::EngineProcess(json request, const DeviceChoice& device) {
+  child_.arguments = {engine_path().string()};
+  child_.output_to_stderr = true;
+  child_.grace = grace;
+  stream_ = directory_.path() / "stream";
+  request["stream"] = stream_.string();
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
     request["device"] = {{"kind", "virtual"}, {"index", 0}};
-    libraries.emplace(virtual_gpu_libraries());
+    libraries_.emplace(virtual_gpu_libraries());
     // CUDA_VISIBLE_DEVICES chooses among real GPUs.
-    child.environment = environment_with({{"LD_PRELOAD", libraries->value(std::getenv("LD_PRELOAD"))},
-                                          {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
-                                          {"TORCHMEM_VGPU_SPACE", address_space()},
-                                          {"CUDA_VISIBLE_DEVICES", ""}});
+    child_.environment = environment_with({{"LD_PRELOAD", libraries_->value(std::getenv("LD_PRELOAD"))},
+                                           {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
+                                           {"TORCHMEM_VGPU_SPACE", address_space()},
+                                           {"CUDA_VISIBLE_DEVICES", ""}});
   } else {
     request["device"] = {{"kind", "cuda"}, {"index", device.index}};
-    child.environment = environment_with({});
+    child_.environment = environment_with({});
   }
-  std::filesystem::path request_file = directory.path() / "request.json";
+  std::filesystem::path request_file = directory_.path() / "request.json";
   try {
     write_file_whole(request_file, request.dump(1));
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::unavailable,
                 std::string("cannot ") + error.what() + " (TMPDIR names another place)");
   }
-  child.arguments.push_back(request_file.string());
-  spdlog::debug("starting {} {}", child.arguments[0], child.arguments[1]);
+  child_.arguments.push_back(request_file.string());
+  spdlog::debug("starting {} {}", child_.arguments[0], child_.arguments[1]);
+}
 
-  ChildResult result;
-  try {
-    result = run_child(child);
-  } catch (const std::system_error& error) {
-    throw Error(ErrorKind::unavailable, std::string("cannot ") + error.what());
-  }
+Run EngineProcess::finish(const ChildResult& result) const {
   spdlog::debug("the engine ended with status {}", result.status);
   Run run;
   run.is_ours = true;
-  if (std::filesystem::exists(stream)) run = read_stream_file(stream);
+  if (std::filesystem::exists(stream_)) run = read_stream_file(stream_);
   // An interrupted engine may call the interruption an error of its own.
   if (!run.error || result.interrupted) run.error = error_of_end(result, run);
   if (!run.traces.empty()) complete_segments(run);
   return run;
+}
+
+Run run_engine(json request, const DeviceChoice& device) {
+  EngineProcess engine(std::move(request), device);
+  try {
+    return engine.finish(run_child(engine.child()));
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::unavailable, std::string("cannot ") + error.what());
+  }
 }
 
 }  // namespace torchmem::cli

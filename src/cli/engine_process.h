@@ -2,12 +2,35 @@
 // crashed.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "cli/child_process.h"
 #include "cli/device_choice.h"
+#include "cli/preload.h"
+#include "cli/temporary_directory.h"
 #include "torchmem/run.h"
 
 namespace torchmem::cli {
+
+// What it takes to start the engine for one request, and what came of it.
+class EngineProcess {
+ public:
+  // `request` is as for run_engine. Throws Error(unavailable) when a part of the installation is missing or
+  // no file can be written.
+  EngineProcess(nlohmann::json request, const DeviceChoice& device);
+  // How to start it, as long as this object lives.
+  const ChildOptions& child() const { return child_; }
+  // The run, once the process has ended.
+  Run finish(const ChildResult& result) const;
+
+ private:
+  TemporaryDirectory directory_;
+  std::optional<PreloadList> libraries_;
+  std::filesystem::path stream_;
+  ChildOptions child_;
+};
 
 // `request` is the engine's request but for "stream" and "device", which are set here. The run's `error` says
 // what went wrong, if anything: an interruption (SIGINT, SIGTERM) is ErrorKind::interrupted. Throws

@@ -13,7 +13,7 @@ constexpr int max_depth = 64;
 
 class InputsFile {
  public:
-  explicit InputsFile(const std::string& path) : path_(path) {}
+  InputsFile(const std::string& path, Dimensions dimensions) : path_(path), dimensions_(dimensions) {}
 
   json read() {
     std::ifstream in(path_);
@@ -69,7 +69,7 @@ class InputsFile {
 
   json convert_spec(const std::string& text, const std::string& place) const {
     try {
-      Spec spec = parse_spec(text);
+      Spec spec = parse_spec(text, dimensions_);
       if (!spec.name.empty()) refuse(place, "'" + text + "' has a name; in a file the key is the name");
       return std::move(spec.value);
     } catch (const Error& error) {
@@ -79,10 +79,13 @@ class InputsFile {
   }
 
   const std::string& path_;
+  Dimensions dimensions_;
 };
 
 }  // namespace
 
-json read_inputs_file(const std::string& path) { return InputsFile(path).read(); }
+json read_inputs_file(const std::string& path, Dimensions dimensions) {
+  return InputsFile(path, dimensions).read();
+}
 
 }  // namespace torchmem::cli

@@ -45,26 +45,6 @@ std::string optimizer_names() {
   return text;
 }
 
-// "adamw:foreach" as name and form; no suffix is LibTorch's own loop.
-std::pair<std::string, std::string> parse_optimizer(const std::string& text) {
-  size_t colon = text.find(':');
-  std::string name = text.substr(0, colon);
-  std::string form = colon == std::string::npos ? "loop" : text.substr(colon + 1);
-  for (const Optimizer& optimizer : optimizers) {
-    if (name != optimizer.name) continue;
-    if (form == "fused" && !optimizer.has_fused) {
-      throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": PyTorch has no fused form of " + name +
-                                            " on CUDA. Expected " + name + " or " + name + ":foreach.");
-    }
-    if (form == "foreach" || form == "fused" || (form == "loop" && colon == std::string::npos))
-      return {name, form};
-    throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": unknown form '" + form +
-                                          "'. Expected foreach, fused, or no ':' for LibTorch's own loop.");
-  }
-  throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": unknown optimizer. Expected one of " +
-                                        optimizer_names() + ", with :foreach or :fused.");
-}
-
 json null_if_empty(const std::string& text) { return text.empty() ? json() : json(text); }
 
 void check_one_of(const std::string& option, const std::string& value, const Names& names) {
@@ -119,8 +99,9 @@ void add_run_options(json& request, const ModelOptions& options) {
     throw Error(ErrorKind::bad_usage,
                 "--input and --inputs: give the inputs in one of the two ways, not both");
   }
-  request["inputs"] =
-      options.inputs_file.empty() ? parse_inputs(options.inputs) : read_inputs_file(options.inputs_file);
+  Dimensions dimensions = options.named_dimensions ? Dimensions::numbers_and_names : Dimensions::numbers;
+  request["inputs"] = options.inputs_file.empty() ? parse_inputs(options.inputs, dimensions)
+                                                  : read_inputs_file(options.inputs_file, dimensions);
   request["mode"] = options.mode;
   request["optimizer"] = optimizer;
   request["optimizer_form"] = form;
@@ -137,6 +118,25 @@ void add_run_options(json& request, const ModelOptions& options) {
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> parse_optimizer(const std::string& text) {
+  size_t colon = text.find(':');
+  std::string name = text.substr(0, colon);
+  std::string form = colon == std::string::npos ? "loop" : text.substr(colon + 1);
+  for (const Optimizer& optimizer : optimizers) {
+    if (name != optimizer.name) continue;
+    if (form == "fused" && !optimizer.has_fused) {
+      throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": PyTorch has no fused form of " + name +
+                                            " on CUDA. Expected " + name + " or " + name + ":foreach.");
+    }
+    if (form == "foreach" || form == "fused" || (form == "loop" && colon == std::string::npos))
+      return {name, form};
+    throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": unknown form '" + form +
+                                          "'. Expected foreach, fused, or no ':' for LibTorch's own loop.");
+  }
+  throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": unknown optimizer. Expected one of " +
+                                        optimizer_names() + ", with :foreach or :fused.");
+}
 
 void add_opening_options(CLI::App& app, ModelOptions& options) {
   const char* group = "Model";

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace torchmem::cli {
@@ -29,6 +30,7 @@ struct ModelOptions {
   std::string alloc_conf;
   std::string limit;
   std::string snapshots;
+  bool named_dimensions = false;  // inputs may have dimensions without a size, as f32:Bx3x224x224
 };
 
 // Only what it takes to open a model: device, method, libraries.
@@ -40,6 +42,9 @@ void add_running_options(CLI::App& app, ModelOptions& options);
 // later). Throws Error(bad_usage, bad_input, bad_model).
 nlohmann::json make_request(const ModelOptions& options, const std::string& command,
                             const std::string& log_level);
+
+// "adamw:foreach" as name and form; no suffix is LibTorch's own loop, "loop". Throws Error(bad_usage).
+std::pair<std::string, std::string> parse_optimizer(const std::string& text);
 
 // Every file that the options name, none of which may be written to.
 std::vector<std::string> input_files(const ModelOptions& options);

@@ -9,8 +9,13 @@
 namespace torchmem::cli {
 
 Progress::Progress(const std::string& what, const CommonOptions& options) {
-  if (options.quiet || !isatty(STDERR_FILENO)) return;
-  std::cerr << shorten(what, report_width - 4) << " ..." << std::flush;
+  wanted_ = !options.quiet && isatty(STDERR_FILENO);
+  show(what);
+}
+
+void Progress::show(const std::string& what) {
+  if (!wanted_) return;
+  std::cerr << (shown_ ? "\r\033[K" : "") << shorten(what, report_width - 4) << " ..." << std::flush;
   shown_ = true;
 }
 

@@ -13,10 +13,13 @@ class Progress {
   ~Progress() { end(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
+  // Another text in its place.
+  void show(const std::string& what);
   // Takes the line away.
   void end();
 
  private:
+  bool wanted_ = false;
   bool shown_ = false;
 };
 

@@ -35,12 +35,18 @@ constexpr DataType data_types[] = {
     {"bool", 1, Class::boolean, 1},        {"c64", 8, Class::complex, 0},
 };
 
+bool is_dimension_name(std::string_view text) {
+  return !text.empty() && text[0] >= 'A' && text[0] <= 'Z' &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isupper(c) || std::isdigit(c) || c == '_'; });
+}
+
 constexpr std::string_view form =
     "Expected [NAME=]DTYPE:DIMxDIM...[:FILL], e.g. f32:32x3x224x224, or @file.pt.";
 
 class SpecParser {
  public:
-  explicit SpecParser(std::string_view text) : text_(text) {}
+  SpecParser(std::string_view text, Dimensions dimensions) : text_(text), dimensions_(dimensions) {}
 
   Spec parse() {
     std::string_view rest = text_;
@@ -116,6 +122,13 @@ class SpecParser {
     bool too_many = false;
     for (size_t position = 1; !text.empty(); ++position) {
       size_t end = text.find('x');
+      if (dimensions_ == Dimensions::numbers_and_names && is_dimension_name(text.substr(0, end))) {
+        shape.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+        if (text.empty()) refuse("a dimension is missing after the last 'x'");
+        continue;
+      }
       uint64_t dimension = parse_dimension(text.substr(0, end), position);
       shape.push_back(dimension);
       // PyTorch multiplies the dimensions that are not 0, too.
@@ -218,16 +231,17 @@ class SpecParser {
   }
 
   std::string_view text_;
+  Dimensions dimensions_;
 };
 
 }  // namespace
 
-Spec parse_spec(std::string_view text) { return SpecParser(text).parse(); }
+Spec parse_spec(std::string_view text, Dimensions dimensions) { return SpecParser(text, dimensions).parse(); }
 
-json parse_inputs(const std::vector<std::string>& specs) {
+json parse_inputs(const std::vector<std::string>& specs, Dimensions dimensions) {
   json inputs = {{"positional", json::array()}, {"named", json::object()}};
   for (const std::string& text : specs) {
-    Spec spec = parse_spec(text);
+    Spec spec = parse_spec(text, dimensions);
     if (spec.name.empty()) {
       inputs["positional"].push_back(std::move(spec.value));
     } else if (inputs["named"].contains(spec.name)) {

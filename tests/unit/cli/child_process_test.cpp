@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <system_error>
 
@@ -44,6 +45,61 @@ TEST(ChildProcess, AnInterruptionEndsIt) {
       run("trap '' TERM; kill -TERM $PPID; while :; do sleep 0.05; done", std::chrono::milliseconds(500));
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(WTERMSIG(result.status), SIGKILL);
+}
+
+ChildOptions shell(const std::string& script) {
+  return {{"sh", "-c", script}, environment_with({}), false, std::chrono::milliseconds(500)};
+}
+
+TEST(ChildGroup, WaitsForWhicheverEnds) {
+  ChildGroup group;
+  size_t slow = group.start(shell("sleep 0.4; exit 1"));
+  size_t quick = group.start(shell("exit 2"));
+  EXPECT_EQ(group.running(), 2u);
+  auto first = group.wait();
+  EXPECT_EQ(first.first, quick);
+  EXPECT_EQ(WEXITSTATUS(first.second.status), 2);
+  size_t third = group.start(shell("exit 3"));
+  EXPECT_EQ(group.wait().first, third);
+  auto last = group.wait();
+  EXPECT_EQ(last.first, slow);
+  EXPECT_EQ(WEXITSTATUS(last.second.status), 1);
+  EXPECT_EQ(group.running(), 0u);
+  EXPECT_FALSE(group.interrupted());
+}
+
+TEST(ChildGroup, AnInterruptionReachesAll) {
+  ChildGroup group;
+  group.start(shell("trap 'exit 5' TERM; while :; do sleep 0.05; done"));
+  group.start(shell("trap '' TERM; while :; do sleep 0.05; done"));
+  group.start(shell("sleep 0.2; kill -TERM $PPID; exit 0"));
+  int killed = 0;
+  int obeyed = 0;
+  while (group.running() > 0) {
+    ChildResult result = group.wait().second;
+    killed += WIFSIGNALED(result.status) && WTERMSIG(result.status) == SIGKILL;
+    obeyed += WIFEXITED(result.status) && WEXITSTATUS(result.status) == 5;
+  }
+  EXPECT_EQ(obeyed, 1);
+  EXPECT_EQ(killed, 1);
+  EXPECT_TRUE(group.interrupted());
+}
+
+// A signal that comes while nothing runs is not lost.
+TEST(ChildGroup, AnInterruptionBetweenChildrenIsKept) {
+  ChildGroup group;
+  kill(getpid(), SIGINT);
+  EXPECT_TRUE(group.interrupted());
+}
+
+TEST(ChildGroup, NothingOutlivesIt) {
+  {
+    ChildGroup group;
+    group.start(shell("sleep 60"));
+    group.start(shell("exit 0"));
+    group.wait();
+  }
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // no child is left
 }
 
 TEST(ChildProcess, Names) {
