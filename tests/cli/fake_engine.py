@@ -3,7 +3,8 @@
 
 A line that starts with '!' is an order: `!exit N`, `!kill SIGNAL`, `!wait` (until a signal ends it; the file `waiting` in the
 current folder says that it has come to that), `!say TEXT` (on standard output), `!keep FILE` (a copy of the request),
-`!environment NAME` (that variable, on standard error). `REQUEST` in a record becomes the request as JSON.
+`!environment NAME` (that variable, on standard error), `!wait-if TEXT` and
+`!crash-if TEXT` (where the request has that text). `REQUEST` in a record becomes the request as JSON.
 """
 import json
 import os
@@ -21,10 +22,15 @@ def main():
                 continue
             stream.flush()
             order, _, argument = line[1:].strip().partition(' ')
+            if order.endswith('-if') and argument not in json.dumps(request):
+                continue
+            order = order.removesuffix('-if')
             if order == 'exit':
                 return int(argument)
             if order == 'kill':
                 os.kill(os.getpid(), getattr(signal, argument))
+            if order == 'crash':
+                os.kill(os.getpid(), signal.SIGSEGV)
             if order == 'wait':
                 open('waiting', 'w').close()
                 signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
+#include "cli/runner.h"
+#include "cli/variants.h"
+#include "report/comparison.h"
+#include "run/phase_json.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+class CompareCommand : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("MODEL", options_.model, "A TorchScript file")->required();
+    app.add_option("--variant", variants_,
+                   "A change to what the options say (below), or several joined by '+'; repeated for more")
+        ->option_text("VARIANT")
+        ->allow_extra_args(false)
+        ->group("Compare");
+    add_jobs_option(app, jobs_);
+    options_.named_dimensions = true;
+    add_running_options(app, options_);
+    app.add_option("--markdown", markdown_, "The table as Markdown")->option_text("FILE")->group("Output");
+    app.footer("Variants:\n" + variant_help() +
+               "Example:\n"
+               "  torchmem compare model.pt --input f32:32x3x224x224 --variant train --variant "
+               "train+autocast=bf16\n"
+               "Exit codes: 0 every variant ran; 1 one ran out of memory; 2 one failed; 130 interrupted.");
+  }
+
+  ExitCode run() override {
+    check_outputs({{"--json", common.json}, {"--markdown", markdown_}}, input_files(options_));
+    outputs_checked = true;
+    if (variants_.empty()) {
+      throw Error(
+          ErrorKind::bad_usage,
+          "nothing to compare. Expected --variant, once for each, e.g. --variant no_grad --variant grad "
+          "(torchmem compare --help lists them).");
+    }
+    std::vector<Job> jobs = make_jobs();
+    std::vector<Outcome> outcomes(jobs.size());
+    {
+      Runner runner("compare", common, jobs_);
+      runner.run(jobs, [&](size_t index, Run run) {
+        outcomes[index] = outcome_of(jobs[index].name, std::move(run));
+      });
+    }
+    if (!common.json.empty()) write_json_output(common.json, comparison_json(outcomes));
+    if (!markdown_.empty()) write_output("--markdown", markdown_, comparison_markdown(outcomes));
+    if (common.json != "-") write_stdout(comparison_text(outcomes));
+    ExitCode code = ExitCode::yes;
+    for (const Outcome& outcome : outcomes) {
+      if (outcome.run.error) code = std::max(code, exit_code_of(outcome.run.error->kind));
+    }
+    return code;
+  }
+
+  json error_document(const Error& error) const override {
+    RunError run_error{error.kind(), error.what(), {}, {}, json::object()};
+    return {{"schema", "torchmem.compare/1"},
+            {"torchmem", TORCHMEM_VERSION},
+            {"variants", json::array()},
+            {"error", error_to_json(run_error)}};
+  }
+
+ private:
+  std::vector<Job> make_jobs() const {
+    Job base;
+    base.request = make_request(options_, "profile", common.log_level);
+    base.device = choose_device(options_.device);
+    std::vector<Job> jobs;
+    for (const std::string& variant : variants_) {
+      Job job = base;
+      apply_variant(job, variant);
+      check_sized(job);
+      jobs.push_back(std::move(job));
+    }
+    return jobs;
+  }
+
+  ModelOptions options_;
+  std::vector<std::string> variants_;
+  std::string markdown_;
+  size_t jobs_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_compare_command() { return std::make_unique<CompareCommand>(); }
+
+}  // namespace torchmem::cli

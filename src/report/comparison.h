@@ -1,0 +1,21 @@
+// Variants of a run side by side. Ratios and differences are to the first one.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "torchmem/outcome.h"
+
+namespace torchmem {
+
+// One row a variant; below, what differs by category.
+std::string comparison_text(const std::vector<Outcome>& outcomes);
+
+// "torchmem.compare/1" (docs/schema/compare.json).
+nlohmann::json comparison_json(const std::vector<Outcome>& outcomes);
+
+// The table for a pull request or an issue.
+std::string comparison_markdown(const std::vector<Outcome>& outcomes);
+
+}  // namespace torchmem

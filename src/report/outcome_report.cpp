@@ -1,0 +1,89 @@
+#include "report/outcome_report.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "report/text.h"
+#include "torchmem/bytes.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+std::string fact(const Run& run, const char* pointer) {
+  json value = run.facts.value(json::json_pointer(pointer), json());
+  if (value.is_null()) return "";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Without what follows: advice that is the same for every run.
+std::string first_sentence(const std::string& message) {
+  size_t end = std::min(message.find('\n'), message.size());
+  for (size_t stop = message.find(". "); stop < end; stop = message.find(". ", stop + 1)) {
+    // "CUDA out of memory." alone says nothing that was not said.
+    if (message.compare(0, stop, "CUDA out of memory") != 0) end = stop + 1;
+  }
+  return message.substr(0, end);
+}
+
+}  // namespace
+
+std::string where_text(const Run& run) {
+  std::string text = fact(run, "/model/path");
+  std::string kind = fact(run, "/device/kind");
+  std::string device = kind == "virtual" ? "virtual:" + fact(run, "/device/profile")
+                                         : kind + (kind == "cuda" ? ":" + fact(run, "/device/index") : "");
+  if (!kind.empty()) text += (text.empty() ? "" : " on ") + device;
+  if (std::string name = fact(run, "/device/name"); !name.empty()) text += " (" + name + ")";
+  if (std::string torch = fact(run, "/software/torch"); !torch.empty()) text += ", torch " + torch;
+  if (std::string cuda = fact(run, "/software/cuda"); !cuda.empty()) text += ", CUDA " + cuda;
+  return text;
+}
+
+std::string error_text(const Run& run) {
+  if (!run.error) return "";
+  const RunError& error = *run.error;
+  std::string text = error.kind == ErrorKind::out_of_memory ? "out of memory" : "failed";
+  if (error.kind == ErrorKind::interrupted) return error.message;
+  if (error.phase) text += " in " + phase_name(*error.phase, error.iteration ? &*error.iteration : nullptr);
+  return text + ": " + first_sentence(error.message);
+}
+
+json peak_summary_json(const Outcome& outcome) {
+  if (!outcome.peak) return nullptr;
+  const Peak& peak = *outcome.peak;
+  json result = {{"allocated_bytes", peak.allocated}};
+  if (peak.reserved) result["reserved_bytes"] = *peak.reserved;
+  if (peak.device_bytes) result["device_bytes"] = *peak.device_bytes;
+  if (peak.phase) result["phase"] = *peak.phase;
+  if (peak.iteration) result["iteration"] = *peak.iteration;
+  if (outcome.categories) {
+    json categories = json::object();
+    for (size_t i = 0; i < category_count; ++i)
+      categories[std::string(name_of(static_cast<Category>(i)))] = (*outcome.categories)[i];
+    result["by_category"] = std::move(categories);
+  }
+  return result;
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string result;
+  for (char c : text) {
+    if (c == '\n' || c == '\r') {
+      result += ' ';
+      continue;
+    }
+    if (std::string_view("|\\`*_<>[]~&").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string signed_bytes(uint64_t from, uint64_t to) {
+  if (to == from) return "0 B";
+  return to > from ? "+" + format_bytes(to - from) : "-" + format_bytes(from - to);
+}
+
+}  // namespace torchmem

@@ -1,0 +1,28 @@
+// Parts of reports on several runs.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "torchmem/outcome.h"
+
+namespace torchmem {
+
+// "resnet50.pt on virtual:h200 (NVIDIA H200), torch 2.11.0, CUDA 13.0": of one run's facts.
+std::string where_text(const Run& run);
+
+// "out of memory in forward of iteration 0: CUDA out of memory. Tried ...", or another error with its phase;
+// the first sentence of the message. Empty without an error.
+std::string error_text(const Run& run);
+
+// {"allocated_bytes", "reserved_bytes", "device_bytes", "phase", "iteration", "by_category"}: what is known
+// of it.
+nlohmann::json peak_summary_json(const Outcome& outcome);
+
+// `text` within a cell of a Markdown table: nothing in it is markup, or ends the cell.
+std::string markdown_cell(const std::string& text);
+
+// What `to` has more than `from`: "+1.23 MiB", "-1.23 MiB", "0 B" when equal.
+std::string signed_bytes(uint64_t from, uint64_t to);
+
+}  // namespace torchmem
