@@ -1,0 +1,240 @@
+#include "report/fit_report.h"
+
+#include <algorithm>
+
+#include "report/fidelity.h"
+#include "report/outcome_report.h"
+#include "report/text.h"
+#include "run/phase_json.h"
+#include "torchmem/bytes.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr size_t size_width = 11;
+constexpr size_t cell_width = 13;
+constexpr size_t bar_width = 38;
+
+const FitTrial* find_trial(const FitResult& result, uint64_t size) {
+  for (const FitTrial& trial : result.trials) {
+    if (trial.size == size) return &trial;
+  }
+  return nullptr;
+}
+
+// What the device holds besides what the allocator reserved.
+std::optional<uint64_t> context_bytes(const FitResult& result) {
+  for (const FitTrial& trial : result.trials) {
+    const std::optional<Peak>& peak = trial.outcome.peak;
+    if (trial.outcome.run.error || !peak || !peak->device_bytes || !peak->reserved) continue;
+    return *peak->device_bytes - std::min(*peak->device_bytes, *peak->reserved);
+  }
+  return std::nullopt;
+}
+
+std::string room_text(const FitResult& result) {
+  if (result.limit) {
+    return bytes_exactly(*result.limit) + " that the allocator may reserve (--limit; context and modules " +
+           "are not in it)";
+  }
+  std::string text = result.capacity ? bytes_exactly(*result.capacity) + " of the device" : "the device";
+  std::optional<uint64_t> context = context_bytes(result);
+  return text + (context ? ", of which context and modules take " + format_bytes(*context)
+                         : ", context and modules included");
+}
+
+// "83 to 90", "none".
+std::string range_text(uint64_t from, uint64_t to) {
+  return from == to ? format_count(from) : format_count(from) + " to " + format_count(to);
+}
+
+std::string why_text(const FitResult& result) {
+  for (const FitTrial& trial : result.trials) {
+    bool is_above = !result.largest || trial.size > *result.largest;
+    if (is_above && trial.outcome.run.error)
+      return wrap(format_count(trial.size) + ": " + error_text(trial.outcome.run), 0);
+  }
+  return "";
+}
+
+std::string none_text(const FitResult& result) {
+  std::string text = wrap("not even " + result.dimension + " = " + format_count(result.least) + " fits", 0);
+  if (result.unlimited && result.unlimited->outcome.peak && !result.unlimited->outcome.run.error) {
+    const Peak& peak = *result.unlimited->outcome.peak;
+    text += wrap("it needs " + (peak.reserved ? bytes_exactly(*peak.reserved) + " reserved, " : "") +
+                     bytes_exactly(peak.allocated) + " allocated",
+                 2);
+    if (peak.device_bytes && !result.limit)
+      text += wrap("and with context and modules " + bytes_exactly(*peak.device_bytes), 2);
+  }
+  return text + wrap("there are " + room_text(result), 2);
+}
+
+std::string answer_text(const FitResult& result) {
+  const FitTrial* trial = find_trial(result, *result.largest);
+  std::string text = "largest " + result.dimension + ": " + format_count(*result.largest) + "\n";
+  if (trial && trial->outcome.peak && trial->outcome.peak->reserved) {
+    text += wrap("it reserves " + bytes_exactly(*trial->outcome.peak->reserved), 2);
+    text += wrap("there are " + room_text(result), 2);
+  }
+  if (result.at_most) {
+    text += wrap("no larger one was allowed (--max)", 2);
+  } else if (result.checked_through > *result.largest) {
+    text += wrap(range_text(*result.largest + 1, result.checked_through) +
+                     (result.checked_through == *result.largest + 1 ? " was run and does not fit"
+                                                                    : " were run and do not fit"),
+                 2);
+  }
+  std::string holes;
+  for (const FitTrial& other : result.trials) {
+    if (other.size < *result.largest && other.outcome.run.error)
+      holes += (holes.empty() ? "" : ", ") + format_count(other.size);
+  }
+  return text + (holes.empty() ? "" : wrap("smaller, but does not run: " + holes, 2));
+}
+
+std::string curve_text(const FitResult& result) {
+  uint64_t room = reservable(result).value_or(0);
+  for (const FitTrial& trial : result.trials) {
+    if (trial.outcome.peak && trial.outcome.peak->reserved && !trial.outcome.run.error)
+      room = std::max(room, *trial.outcome.peak->reserved);
+  }
+  std::string text = pad_left(result.dimension, size_width) + pad_left("allocated", cell_width) +
+                     pad_left("reserved", cell_width) + "\n";
+  for (const FitPoint& point : fit_curve(result)) {
+    text += pad_left(format_count(point.size), size_width);
+    if (!point.fits) {
+      text += pad_left("-", cell_width) + pad_left("-", cell_width) + "  does not fit\n";
+      continue;
+    }
+    text += pad_left(point.allocated ? format_bytes(*point.allocated) : "-", cell_width) +
+            pad_left(point.reserved ? format_bytes(*point.reserved) : "-", cell_width);
+    if (point.reserved && room > 0) {
+      double part = static_cast<double>(*point.reserved) / static_cast<double>(room);
+      std::string bar(static_cast<size_t>(part * static_cast<double>(bar_width)), '#');
+      if (!bar.empty()) text += "  " + bar;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string one_text(const FitResult& result) {
+  std::string text =
+      result.trials.empty() ? "" : wrap(where_text(result.trials.front().outcome.run), 0) + "\n";
+  text += result.largest ? answer_text(result) : none_text(result);
+  if (!result.at_most) text += why_text(result);
+  return text + "\n" + curve_text(result);
+}
+
+std::string table_text(const std::vector<FitResult>& results) {
+  std::string text = pad_right("device", 21) + pad_left("memory", cell_width) +
+                     pad_left("largest " + results.front().dimension, 14) + pad_left("reserves", cell_width) +
+                     pad_left("checked to", 12) + "\n";
+  for (const FitResult& result : results) {
+    text += pad_right(shorten(result.device, 20), 21) +
+            pad_left(result.capacity ? format_bytes(*result.capacity) : "-", cell_width);
+    if (!result.largest) {
+      bool memory = std::any_of(result.trials.begin(), result.trials.end(), [](const FitTrial& trial) {
+        return trial.outcome.run.error && trial.outcome.run.error->kind == ErrorKind::out_of_memory;
+      });
+      text += pad_left(memory ? "none" : "failed", 14);
+      if (result.unlimited && result.unlimited->outcome.peak && result.unlimited->outcome.peak->reserved) {
+        text += "  " + format_count(result.least) + " needs " +
+                format_bytes(*result.unlimited->outcome.peak->reserved);
+      }
+      text += "\n";
+      continue;
+    }
+    const FitTrial* trial = find_trial(result, *result.largest);
+    bool known = trial && trial->outcome.peak && trial->outcome.peak->reserved;
+    text += pad_left(format_count(*result.largest), 14) +
+            pad_left(known ? format_bytes(*trial->outcome.peak->reserved) : "-", cell_width) +
+            pad_left(result.at_most ? "(--max)" : format_count(result.checked_through), 12) + "\n";
+  }
+  if (results.front().limit) {
+    text += wrap("each with at most " + bytes_exactly(*results.front().limit) +
+                     " for the allocator (--limit; context and modules are not in it)",
+                 0);
+  } else {
+    text += wrap("memory has context and modules in it, what a size reserves has not", 0);
+  }
+  return text;
+}
+
+json trial_json(const FitTrial& trial) {
+  json result = {{"size", trial.size}, {"fits", !trial.outcome.run.error}};
+  json peak = peak_summary_json(trial.outcome);
+  if (!peak.is_null()) result["peak"] = std::move(peak);
+  result["error"] = trial.outcome.run.error ? error_to_json(*trial.outcome.run.error) : json();
+  return result;
+}
+
+json result_json(const FitResult& result) {
+  json object = {{"device", result.device},
+                 {"largest", result.largest ? json(*result.largest) : json()},
+                 {"checked_through", result.checked_through},
+                 {"at_most", result.at_most}};
+  if (result.limit) object["limit_bytes"] = *result.limit;
+  if (result.capacity) object["capacity_bytes"] = *result.capacity;
+  if (auto bytes = reservable(result)) object["reservable_bytes"] = *bytes;
+  if (auto bytes = context_bytes(result)) object["context_bytes"] = *bytes;
+  if (!result.trials.empty()) object["fidelity"] = fidelity_json(result.trials.back().outcome.run);
+  for (const FitTrial& trial : result.trials) {
+    if (result.largest == trial.size) object["fidelity"] = fidelity_json(trial.outcome.run);
+  }
+  object["trials"] = json::array();
+  for (const FitTrial& trial : result.trials) object["trials"].push_back(trial_json(trial));
+  if (result.unlimited) object["unlimited"] = trial_json(*result.unlimited);
+  return object;
+}
+
+}  // namespace
+
+std::optional<uint64_t> reservable(const FitResult& result) {
+  if (result.limit) return result.limit;
+  std::optional<uint64_t> context = context_bytes(result);
+  if (!result.capacity || !context || *context > *result.capacity) return std::nullopt;
+  return *result.capacity - *context;
+}
+
+std::vector<FitPoint> fit_curve(const FitResult& result) {
+  std::vector<FitPoint> points;
+  for (const FitTrial& trial : result.trials) {
+    FitPoint point;
+    point.size = trial.size;
+    point.fits = !trial.outcome.run.error;
+    if (point.fits && trial.outcome.peak) {
+      point.allocated = trial.outcome.peak->allocated;
+      point.reserved = trial.outcome.peak->reserved;
+    }
+    point.why = error_text(trial.outcome.run);
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::string fit_text(const std::vector<FitResult>& results) {
+  return results.size() == 1 ? one_text(results.front()) : table_text(results);
+}
+
+json fit_json(const std::vector<FitResult>& results) {
+  json result = {
+      {"schema", "torchmem.fit/1"}, {"torchmem", TORCHMEM_VERSION}, {"dimension", results.front().dimension}};
+  const std::vector<FitTrial>& trials = results.front().trials;
+  if (!trials.empty()) {
+    for (const char* name : {"model", "software", "arguments"}) {
+      if (trials.front().outcome.run.facts.contains(name))
+        result[name] = trials.front().outcome.run.facts[name];
+    }
+  }
+  result["results"] = json::array();
+  for (const FitResult& one : results) result["results"].push_back(result_json(one));
+  result["error"] = nullptr;
+  return result;
+}
+
+}  // namespace torchmem
