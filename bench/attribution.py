@@ -23,7 +23,7 @@ WARM_UP = 3  # iterations: kernels are loaded and the optimizer makes its state
 
 CASES = [
     ("ResNet-50, batch 64", "resnet50.pt", "f32:64x3x224x224"),
-    ("transformer of 12 layers, batch 4x256", "gpt2like.pt", "i64:4x256:below=50000"),
+    ("transformer of 12 layers, batch 32x256", "gpt2like.pt", "i64:32x256:below=50000"),
 ]
 
 

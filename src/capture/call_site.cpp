@@ -3,13 +3,12 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <memory>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "capture/module_path.h"
@@ -40,6 +39,7 @@ struct ThreadState {
   const Place* place = nullptr;  // of the outermost open operator; valid while place_known
   bool place_known = false;
   std::uint64_t step = 0;
+  bool is_in_scope = false;  // an OperatorScope's: what begins within is not seen
 };
 
 /// Everything interned; never destroyed, because the autograd threads outlive static destructors.
@@ -50,7 +50,7 @@ struct Interned {
   std::unordered_map<std::string, StackId> stacks;
   /// Where the forward operator ran that made an autograd node, by the thread's id and the node's sequence
   /// number.
-  std::map<std::pair<std::uint64_t, std::int64_t>, const Place*> creators;
+  std::unordered_map<std::uint64_t, const Place*> creators;
   std::vector<std::shared_ptr<torch::jit::Source>>
       sources;  // keeps the addresses in the keys of `places` unique
 };
@@ -65,7 +65,6 @@ ThreadState& thread_state() {
   return state;
 }
 
-std::atomic<void (*)()> operator_end{nullptr};
 bool track_writes = false;
 Owners* the_owners = nullptr;
 std::atomic<std::uint64_t> steps{0};
@@ -119,61 +118,80 @@ const Place* current_place(ThreadState& state) {
   return state.place;
 }
 
+/// Threads are numbered from 1, and no run has 2^48 nodes.
+std::uint64_t creator_key(std::uint64_t thread, std::int64_t sequence) {
+  return (thread << 48) ^ static_cast<std::uint64_t>(sequence);
+}
+
 /// An operator's sequence number is the one that the next node gets; the innermost such operator made it.
 void remember_creator(const at::RecordFunction& fn, ThreadState& state) {
   const Place* place = current_place(state);
   if (place == nullptr) return;
   const std::lock_guard lock(interned().mutex);
-  interned().creators[{fn.threadId(), fn.seqNr()}] = place;
+  interned().creators[creator_key(fn.threadId(), fn.seqNr())] = place;
 }
 
 /// A backward node's place is that of the operator that made it.
 void enter_node(const at::RecordFunction& fn, ThreadState& state) {
   const std::lock_guard lock(interned().mutex);
-  const auto creator = interned().creators.find({fn.forwardThreadId(), fn.seqNr()});
+  const auto creator = interned().creators.find(creator_key(fn.forwardThreadId(), fn.seqNr()));
   if (creator == interned().creators.end()) return;
   state.place = creator->second;
   state.place_known = true;
 }
 
-/// The tensors among an operator's inputs, those within lists as well; they may be undefined.
-template <class Visit>
-void visit_tensors(const c10::IValue& value, const Visit& visit) {
-  if (value.isTensor()) {
-    visit(value.toTensor());
-  } else if (value.isList()) {
-    for (const c10::IValue& element : value.toListRef()) visit_tensors(element, visit);
+/// The operator of that name. Names of operators lie where they are for good, so most are found by their
+/// address, without a lock.
+Operator* find_operator(const char* name) {
+  struct Known {
+    const char* name = nullptr;
+    Operator* op = nullptr;
+  };
+  thread_local std::array<Known, 512> known;
+  auto& slot = known[(reinterpret_cast<std::uintptr_t>(name) >> 4) % known.size()];
+  if (slot.name == name && slot.op->name == name) return slot.op;
+  const std::lock_guard lock(interned().mutex);
+  auto& entry = interned().operators[name];
+  if (!entry) {
+    entry = std::make_unique<Operator>();
+    entry->name = name;
   }
+  slot = {name, entry.get()};
+  return entry.get();
 }
 
-std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
-  Operator* op = nullptr;
-  const std::vector<std::uint32_t>* written = nullptr;
-  {
-    const std::lock_guard lock(interned().mutex);
-    auto& slot = interned().operators[fn.name()];
-    if (!slot) {
-      slot = std::make_unique<Operator>();
-      slot->name = fn.name();
-    }
-    op = slot.get();
-    if (track_writes && fn.scope() == at::RecordScope::FUNCTION) {
-      const char* overload_name = fn.overload_name();
-      for (const auto& overload : op->overloads) {
-        if (overload.name == overload_name) written = &overload.written;
-      }
-      if (written == nullptr) {
-        op->overloads.push_back({overload_name, written_arguments(fn)});
-        written = &op->overloads.back().written;
-      }
-    }
+const std::vector<std::uint32_t>& written_by(Operator& op, const at::RecordFunction& fn) {
+  const char* overload_name = fn.overload_name();
+  const std::lock_guard lock(interned().mutex);
+  for (const auto& overload : op.overloads) {
+    if (overload.name == overload_name) return overload.written;
   }
-  auto& state = thread_state();
+  op.overloads.push_back({overload_name, written_arguments(fn)});
+  return op.overloads.back().written;
+}
+
+void report_writes(Operator& op, const at::RecordFunction& fn) {
+  if (!track_writes || fn.scope() != at::RecordScope::FUNCTION) return;
+  const auto& written = written_by(op, fn);
+  if (!written.empty()) report_written(fn, written, virtual_device().written);
+}
+
+void open(Operator* op, ThreadState& state) {
   if (state.open.empty()) {
     state.place_known = false;
     state.step = ++steps;
   }
   state.open.push_back(op);
+}
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
+  Operator* op = find_operator(fn.name());
+  auto& state = thread_state();
+  if (state.is_in_scope) {
+    report_writes(*op, fn);
+    return nullptr;
+  }
+  open(op, state);
   if (fn.seqNr() >= 0) {
     if (fn.scope() == at::RecordScope::BACKWARD_FUNCTION) {
       enter_node(fn, state);
@@ -181,18 +199,14 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
       remember_creator(fn, state);
     }
   }
-  if (the_owners != nullptr) {
-    for (const auto& input : fn.inputs())
-      visit_tensors(input, [](const at::Tensor& tensor) { the_owners->used(tensor); });
-  }
-  if (written != nullptr && !written->empty()) report_written(fn, *written, virtual_device().written);
+  if (the_owners != nullptr) the_owners->used(fn.inputs());
+  report_writes(*op, fn);
   return nullptr;
 }
 
 void end(const at::RecordFunction&, at::ObserverContext*) {
   auto& state = thread_state();
-  if (!state.open.empty()) state.open.pop_back();
-  if (auto* callback = operator_end.load(std::memory_order_relaxed)) callback();
+  if (!state.is_in_scope && !state.open.empty()) state.open.pop_back();
 }
 
 /// The innermost frame that is not PyTorch's own: its modules lie in torch/, its decompositions are strings.
@@ -216,14 +230,26 @@ void install_operator_tracking(bool writes, Owners* owners) {
                             .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
 }
 
+OperatorScope::OperatorScope(const std::string& name) : was_enabled_(at::isRecordFunctionEnabled()) {
+  auto& state = thread_state();
+  open(find_operator(name.c_str()), state);
+  state.is_in_scope = true;
+  if (!track_writes) at::enableRecordFunction(false);
+}
+
+OperatorScope::~OperatorScope() {
+  at::enableRecordFunction(was_enabled_);
+  auto& state = thread_state();
+  state.is_in_scope = false;
+  state.open.pop_back();
+}
+
 std::uint64_t current_step() { return thread_state().step; }
 
 void forget_creators() {
   const std::lock_guard lock(interned().mutex);
   interned().creators.clear();
 }
-
-void set_operator_end_callback(void (*callback)()) { operator_end = callback; }
 
 StackId current_stack(StreamWriter& writer) {
   auto& state = thread_state();

@@ -27,11 +27,22 @@ void install_operator_tracking(bool writes, Owners* owners);
 /// a number that no other one has; 0 before the first.
 std::uint64_t current_step();
 
+/// One operator of that name is open on this thread until the end of the scope, as an optimizer's step is in
+/// PyTorch's profiler; the operators within are not seen. (They are small and many, and watching each would
+/// cost a real device's host more than the step itself can hide.)
+class OperatorScope {
+ public:
+  explicit OperatorScope(const std::string& name);
+  ~OperatorScope();
+  OperatorScope(const OperatorScope&) = delete;
+  OperatorScope& operator=(const OperatorScope&) = delete;
+
+ private:
+  bool was_enabled_;
+};
+
 /// Forgets which operators made which nodes: for when no backward can follow any more.
 void forget_creators();
-
-/// Called when an operator ends on the calling thread; one callback for the process, null for none.
-void set_operator_end_callback(void (*callback)());
 
 /// The calling thread's stack, written to the stream at its first use and interned from then on.
 StackId current_stack(StreamWriter& writer);

@@ -32,7 +32,6 @@ void Owners::allocated(std::uint64_t address, std::uint64_t event) {
   Live live;
   live.event = event;
   live.last_use = current_step();
-  live.optimizer_step = optimizer_step_;
   const std::lock_guard lock(mutex_);
   live_[address] = live;
 }
@@ -44,19 +43,31 @@ void Owners::freed(std::uint64_t address) {
   const Live live = found->second;
   live_.erase(found);
   if (live.category != Category::other) return;
-  const bool in_its_optimizer_step = live.optimizer_step != 0 && live.optimizer_step == optimizer_step_;
-  if (live.last_use == current_step() || in_its_optimizer_step || is_exception_under_way()) {
+  if (live.last_use == current_step() || is_exception_under_way()) {
     tell(live, Category::temporaries);
   } else if (live.tensor != kNoTensor) {
     tell(live, Category::other);
   }
 }
 
-void Owners::used(const at::Tensor& tensor) {
+void Owners::used(c10::ArrayRef<const c10::IValue> inputs) {
+  const std::uint64_t step = current_step();
   const std::lock_guard lock(mutex_);
+  for (const auto& input : inputs) {
+    if (input.isTensor()) {
+      use(input.toTensor(), step);
+    } else if (input.isList()) {  // elements of an optional type may be None
+      for (const c10::IValue& element : input.toListRef()) {
+        if (element.isTensor()) use(element.toTensor(), step);
+      }
+    }
+  }
+}
+
+void Owners::use(const at::Tensor& tensor, std::uint64_t step) {
   Live* live = find(tensor);
   if (live == nullptr) return;
-  live->last_use = current_step();
+  live->last_use = step;
   if (live->tensor == kNoTensor) live->tensor = describe("", tensor);
 }
 

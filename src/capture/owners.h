@@ -1,8 +1,9 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+#include <c10/util/flat_hash_map.h>
 
-#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -20,8 +21,8 @@ namespace torchmem::capture {
 /// found in `.grad`. Of several claims the strongest stands: parameters, buffers, gradients, optimizer state,
 /// inputs, outputs, activations, workspaces, in this order; of equal ones the first. A block that nobody
 /// claimed is a temporary if it was freed while the operator (outermost, or autograd node) ran that made it
-/// or that used it last, before the thread's next one; or before the optimizer's step that made it ended; or
-/// by the exception that ended the run. Otherwise it is `other`.
+/// or that used it last, before the thread's next one, or by the exception that ended the run. Otherwise it
+/// is `other`.
 class Owners {
  public:
   explicit Owners(StreamWriter& writer) : writer_(writer) {}
@@ -30,8 +31,8 @@ class Owners {
   void allocated(std::uint64_t address, std::uint64_t event);
   void freed(std::uint64_t address);
 
-  /// An operator or autograd node that begins on this thread has the tensor as an input.
-  void used(const at::Tensor& tensor);
+  /// The inputs of an operator or autograd node that begins on this thread.
+  void used(c10::ArrayRef<const c10::IValue> inputs);
   /// Autograd keeps the tensor for backward, on behalf of what runs on this thread.
   void saved(const at::Tensor& tensor);
   /// The tensor is one of these; a tensor without memory on a device is nobody's.
@@ -39,21 +40,6 @@ class Owners {
   /// The memory at that address is a library's workspace. Null and memory that is not the allocator's are
   /// passed over.
   void claim_workspace(const void* memory, std::string_view library);
-  /// An optimizer's step, from here to the end of the scope: one operator to whoever asks, like the
-  /// "Optimizer.step" of PyTorch's profiler.
-  class OptimizerStep {
-   public:
-    explicit OptimizerStep(Owners& owners) : owners_(owners) {
-      owners_.optimizer_step_ = ++owners_.optimizer_steps_;
-    }
-    ~OptimizerStep() { owners_.optimizer_step_ = 0; }
-    OptimizerStep(const OptimizerStep&) = delete;
-    OptimizerStep& operator=(const OptimizerStep&) = delete;
-
-   private:
-    Owners& owners_;
-  };
-
   /// At the end of the run: what is known of the blocks that nobody claimed and that are still alive.
   void finish();
 
@@ -61,21 +47,19 @@ class Owners {
   struct Live {
     std::uint64_t event = 0;
     std::uint64_t last_use = 0;
-    std::uint64_t optimizer_step = 0;  // that made it; 0: none
     TensorId tensor = kNoTensor;
     Category category = Category::other;
   };
 
   Live* find(const at::Tensor& tensor);
+  void use(const at::Tensor& tensor, std::uint64_t step);
   TensorId describe(std::string_view name, const at::Tensor& tensor);
   TensorId intern(std::string_view name, std::string_view dtype, c10::IntArrayRef shape);
   void tell(const Live& live, Category category, StackId saved_by = kNoStack);
 
   StreamWriter& writer_;
-  std::uint64_t optimizer_steps_ = 0;
-  std::atomic<std::uint64_t> optimizer_step_{0};  // the one under way
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, Live> live_;  // by address
+  ska::flat_hash_map<std::uint64_t, Live> live_;  // by address
   std::unordered_map<std::string, TensorId> tensors_;
 };
 

@@ -4,7 +4,6 @@
 #include <c10/cuda/CUDAFunctions.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <memory>
 #include <mutex>
@@ -26,28 +25,12 @@ using c10::CachingDeviceAllocator::DeviceStats;
 using c10::CachingDeviceAllocator::TraceEntry;
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
-constexpr std::size_t kMaxDevices = 64;
 constexpr std::size_t kAll = static_cast<std::size_t>(StatType::AGGREGATE);
-
-/// The allocator traces an allocation before it adds the block to its statistics, so the block's size is the
-/// growth of the total ever allocated, read at the next event, operator end or phase end of that device.
-/// Locks are taken in the order allocator, then `mutex`; who has read the statistics without holding the
-/// allocator's lock over both checks `sequence`.
-struct DeviceState {
-  std::mutex mutex;
-  std::atomic<bool> pending{false};
-  std::atomic<std::uint64_t> sequence{0};
-  std::uint64_t pending_event = 0;
-  std::int64_t total_allocated = 0;
-};
 
 struct State {
   StreamWriter* writer = nullptr;
+  bool records_events = false;
   std::unique_ptr<Owners> owners;
-  Peaks own_peaks;
-  Peaks* peaks = &own_peaks;
-  std::array<DeviceState, kMaxDevices> devices;
-  std::atomic<std::size_t> devices_used{0};
   std::atomic<std::uint64_t> oom_request{0};  // of the last OOM event; its observers are called right after
   std::mutex oom_mutex;
   std::optional<OutOfMemory> oom;
@@ -94,64 +77,15 @@ bool wants_stack(TraceEntry::Action action) {
          action == TraceEntry::SEGMENT_MAP || action == TraceEntry::OOM;
 }
 
-void raise_to(std::atomic<std::int64_t>& peak, std::int64_t value) {
-  std::int64_t seen = peak.load(std::memory_order_relaxed);
-  while (value > seen && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
-  }
-}
-
-/// With the device's mutex held.
-void settle(DeviceState& device, const DeviceStats& stats) {
-  const auto& allocated = stats.allocated_bytes[kAll];
-  const auto& reserved = stats.reserved_bytes[kAll];
-  if (device.pending) {
-    const std::int64_t bytes = allocated.allocated - device.total_allocated;
-    if (bytes > 0 && state().writer != nullptr) {
-      state().writer->block(device.pending_event, static_cast<std::uint64_t>(bytes));
-    }
-    device.pending = false;
-  }
-  device.total_allocated = allocated.allocated;
-  Peaks& peaks = *state().peaks;
-  peaks.allocated.store(allocated.current, std::memory_order_relaxed);
-  peaks.reserved.store(reserved.current, std::memory_order_relaxed);
-  raise_to(peaks.allocated_peak, allocated.peak);
-  raise_to(peaks.reserved_peak, reserved.peak);
-}
-
-void settle_if_pending(std::size_t index) {
-  auto& device = state().devices[index];
-  if (!device.pending.load(std::memory_order_relaxed)) return;
-  const auto sequence = device.sequence.load();
-  const DeviceStats stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(index));
-  const std::lock_guard lock(device.mutex);
-  if (device.sequence == sequence) settle(device, stats);
-}
-
-void settle_all() {
-  const std::size_t used = state().devices_used.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < used; ++i) settle_if_pending(i);
-}
-
 /// Called with the allocator's lock held: no allocation on the device, no lock that is ever held around an
 /// allocator call.
 void on_event(const TraceEntry& entry) {
-  const auto index = static_cast<std::size_t>(entry.device_);
-  if (index >= kMaxDevices) return;
-  auto& device = state().devices[index];
-  const DeviceStats stats = allocator::getDeviceStats(entry.device_);
-  const std::lock_guard lock(device.mutex);
-  settle(device, stats);
-  ++device.sequence;
-  if (index >= state().devices_used) state().devices_used = index + 1;
-
   if (entry.action_ == TraceEntry::ALLOC) {
-    device.pending = true;
     if (auto* written = virtual_device().written) written(entry.addr_, entry.size_);
   }
   if (entry.action_ == TraceEntry::OOM) state().oom_request = entry.size_;
-  StreamWriter* writer = state().writer;
-  if (writer == nullptr) return;
+  if (!state().records_events) return;
+  StreamWriter& writer = *state().writer;
   Owners* owners = state().owners.get();
   AllocatorEvent event;
   event.action = word(entry.action_);
@@ -160,9 +94,8 @@ void on_event(const TraceEntry& entry) {
   event.size = entry.size_;
   event.stream = reinterpret_cast<std::uint64_t>(entry.stream_);
   event.time_us = static_cast<std::uint64_t>(clock_us(CLOCK_REALTIME));
-  event.stack = owners != nullptr && wants_stack(entry.action_) ? current_stack(*writer) : kNoStack;
-  const auto event_index = writer->event(event);
-  if (entry.action_ == TraceEntry::ALLOC) device.pending_event = event_index;
+  event.stack = owners != nullptr && wants_stack(entry.action_) ? current_stack(writer) : kNoStack;
+  const auto event_index = writer.event(event);
   if (owners == nullptr) return;
   if (entry.action_ == TraceEntry::ALLOC) owners->allocated(entry.addr_, event_index);
   if (entry.action_ == TraceEntry::FREE_REQUESTED) owners->freed(entry.addr_);
@@ -204,25 +137,20 @@ Recorder& Recorder::start(const Options& options) {
 
 Recorder::Recorder(const Options& options) : device_(options.device) {
   state().writer = options.writer;
-  if (options.peaks != nullptr) state().peaks = options.peaks;
   const bool is_virtual = virtual_device().present();
-  if (options.writer != nullptr) {
-    observe_virtual_device(*options.writer);
-    options.writer->facts({{"allocator_settings",
-                            allocator_settings_json(allocator::snapshot({0, 0}, false).config_metadata)}});
-    if (options.recording == Recording::owners) {
-      state().owners = std::make_unique<Owners>(*options.writer);
-      watch_saved_tensors(*state().owners);
-      watch_workspaces(*state().owners);
-    }
+  observe_virtual_device(*options.writer);
+  options.writer->facts(
+      {{"allocator_settings", allocator_settings_json(allocator::snapshot({0, 0}, false).config_metadata)}});
+  if (options.recording == Recording::owners) {
+    state().owners = std::make_unique<Owners>(*options.writer);
+    watch_saved_tensors(*state().owners);
+    watch_workspaces(*state().owners);
   }
-  // A virtual device must know what is written, whatever is recorded. A real one that records no owners needs
-  // no word of operators: a block's size is settled by the next event.
+  // A virtual device must know what is written, whatever is recorded.
   if (state().owners || is_virtual) install_operator_tracking(is_virtual, state().owners.get());
-  if (options.recording == Recording::off) return;
-  if (state().owners || is_virtual) set_operator_end_callback(settle_all);
-  allocator::get()->attachAllocatorTraceTracker(on_event);
   allocator::get()->attachOutOfMemoryObserver(on_out_of_memory);
+  state().records_events = options.recording != Recording::off;
+  if (state().records_events || is_virtual) allocator::get()->attachAllocatorTraceTracker(on_event);
 }
 
 void Recorder::begin_phase(std::string name, std::optional<int> iteration, std::optional<int> micro) {
@@ -235,9 +163,7 @@ void Recorder::begin_phase(std::string name, std::optional<int> iteration, std::
 }
 
 void Recorder::end_phase() {
-  settle_all();
   write_repeats();
-  if (state().writer == nullptr) return;
   c10::cuda::device_synchronize();
   const auto device = static_cast<c10::DeviceIndex>(device_);
   const double milliseconds = static_cast<double>(clock_us(CLOCK_MONOTONIC) - phase_start_us_) / 1000.0;
@@ -254,11 +180,9 @@ void Recorder::end_phase() {
 }
 
 void Recorder::finish() {
-  settle_all();
   write_repeats();
   if (state().owners) state().owners->finish();
-  if (state().writer != nullptr)
-    state().writer->final_snapshot(snapshot_json(allocator::snapshot({0, 0}, false)));
+  state().writer->final_snapshot(snapshot_json(allocator::snapshot({0, 0}, false)));
 }
 
 Owners* Recorder::owners() { return state().owners.get(); }
@@ -267,7 +191,5 @@ std::optional<OutOfMemory> Recorder::last_out_of_memory() const {
   const std::lock_guard lock(state().oom_mutex);
   return state().oom;
 }
-
-const Peaks& Recorder::peaks() const { return *state().peaks; }
 
 }  // namespace torchmem::capture

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,15 +8,6 @@
 #include "capture/stream_writer.h"
 
 namespace torchmem::capture {
-
-/// Largest statistics seen so far, over all devices' own: bytes, kept current at every allocator event and
-/// operator end. Lock-free, so it may live in memory that another process reads after this one has died.
-struct Peaks {
-  std::atomic<std::int64_t> allocated{0};
-  std::atomic<std::int64_t> allocated_peak{0};
-  std::atomic<std::int64_t> reserved{0};
-  std::atomic<std::int64_t> reserved_peak{0};
-};
 
 /// What the allocator said at its last out-of-memory, in bytes.
 struct OutOfMemory {
@@ -36,15 +26,14 @@ struct OutOfMemory {
 enum class Recording { off, events, owners };
 
 /// Records what the CUDA caching allocator does, for the rest of the process (trackers cannot be detached):
-/// every event with its stack, each block's real size, phases with their statistics, what the virtual GPU
+/// every event with its stack, whose its block is, phases with their statistics, what the virtual GPU
 /// assumed.
 ///
 /// CUDA must be initialised before `start`. The writer must outlive the process's use of CUDA.
 class Recorder {
  public:
   struct Options {
-    StreamWriter* writer = nullptr;  // null: only the peaks are kept
-    Peaks* peaks = nullptr;          // null: the recorder's own
+    StreamWriter* writer = nullptr;  // must be set
     int device = 0;                  // the device whose statistics the phases report
     Recording recording = Recording::owners;
   };
@@ -64,7 +53,6 @@ class Recorder {
   /// Null when owners are not recorded.
   Owners* owners();
   std::optional<OutOfMemory> last_out_of_memory() const;
-  const Peaks& peaks() const;
 
  private:
   explicit Recorder(const Options& options);

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "capture/frame.h"
@@ -20,8 +23,8 @@ inline constexpr StackId kNoStack = -1;
 using TensorId = std::int64_t;
 inline constexpr TensorId kNoTensor = -1;
 
-/// One event of the caching allocator. `action` is the snapshot's word (alloc, free_requested, ...). Sizes in
-/// bytes.
+/// One event of the caching allocator. `action` is the snapshot's word (alloc, free_requested, ...), a text
+/// that lives for good. Sizes in bytes.
 struct AllocatorEvent {
   std::string_view action;
   int device = 0;
@@ -33,9 +36,9 @@ struct AllocatorEvent {
 };
 
 /// Writes the event stream: plain text, one record a line, in the order of the calls, from any thread.
-/// Records are buffered and reach the file when the buffer is full, at `flush`, and at destruction; a reader
-/// ignores an incomplete last line. A write that fails (a full disk) ends all writing; `error_number` tells,
-/// nothing throws after `open`.
+/// A call only notes what is to be written: the text is made and written by a thread of the writer's own, at
+/// `flush`, and at destruction; a reader ignores an incomplete last line. A write that fails (a full disk)
+/// ends all writing; `error_number` tells, nothing throws after `open`.
 class StreamWriter {
  public:
   /// Creates or truncates the file. Throws std::system_error naming the path.
@@ -50,8 +53,6 @@ class StreamWriter {
   StackId stack(const Stack& frames);
   /// An allocator event (E); returns its index, from 0.
   std::uint64_t event(const AllocatorEvent& event);
-  /// The block that the alloc event of that index really got (B).
-  void block(std::uint64_t event_index, std::uint64_t bytes);
   /// A tensor (T); ids rise from 0.
   TensorId tensor(std::string_view name, std::string_view dtype, const std::vector<std::int64_t>& shape);
   /// Whose the block of the alloc event of that index is (O).
@@ -66,25 +67,50 @@ class StreamWriter {
   void error(const nlohmann::json& record);
 
   void flush();
-  /// Writes what is buffered without taking the lock: for a signal handler that ends the process.
+  /// Writes what there is, for a signal handler that ends the process. It waits a moment for a write that is
+  /// under way, and gives up when that one is the signal's own victim.
   void flush_from_signal() noexcept;
   std::uint64_t events() const;
   /// errno of the write that failed, 0 while all is well.
   int error_number() const;
 
  private:
-  explicit StreamWriter(int fd);
-  void record(char kind, const nlohmann::json& json);
-  void append(std::string_view text);
-  void write_out() noexcept;
+  /// An E record, or an O record, or a line that is text already; small, as there are many.
+  struct Record {
+    enum class Kind : std::uint8_t { event, owner, text } kind = Kind::text;
+    AllocatorEvent event;         // owner: `action` is the category
+    std::uint64_t number = 0;     // owner: the event's index; text: the line's index in `Batch::lines`
+    TensorId tensor = kNoTensor;  // owner
+  };
+  struct Batch {
+    std::vector<Record> records;
+    std::vector<std::string> lines;
+  };
 
-  mutable std::mutex mutex_;
-  std::string buffer_;
-  int fd_;
-  int error_number_ = 0;
+  explicit StreamWriter(int fd);
+  void line(std::string text);
+  void text_record(char kind, const nlohmann::json& json);
+  void note(const Record& record);
+  /// The thread that writes a batch when it is large.
+  void run();
+  void write_batch() noexcept;
+  void write_records(const Batch& batch) noexcept;
+  void write_out(std::string_view text) noexcept;
+
+  mutable std::mutex mutex_;  // of what is noted
+  std::condition_variable work_;
+  Batch batch_;
+  bool ends_ = false;
   std::uint64_t events_ = 0;
   StackId stacks_ = 0;
   TensorId tensors_ = 0;
+
+  std::mutex write_mutex_;  // of the file; taken before `mutex_`
+  Batch written_;           // keeps its memory
+  std::string buffer_;
+  int fd_;
+  std::atomic<int> error_number_{0};
+  std::thread thread_;
 };
 
 }  // namespace torchmem::capture

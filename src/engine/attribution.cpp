@@ -1,6 +1,5 @@
 #include "engine/attribution.h"
 
-#include <memory>
 #include <unordered_map>
 
 #include "engine/results.h"
@@ -53,9 +52,9 @@ Attribution::AtExit Attribution::gradients_at_exit() {
   });
 }
 
-Attribution::AtExit Attribution::optimizer_step(const Optimizer& optimizer) {
+Attribution::AtExit Attribution::optimizer_state_at_exit(const Optimizer& optimizer) {
   if (owners_ == nullptr) return AtExit({});
-  return AtExit([this, &optimizer, step = std::make_shared<capture::Owners::OptimizerStep>(*owners_)] {
+  return AtExit([this, &optimizer] {
     std::unordered_map<const void*, const std::string*> names;
     for (const auto& parameter : parameters_) names[parameter.tensor.unsafeGetTensorImpl()] = &parameter.name;
     optimizer.visit_state([&](const char* name, const at::Tensor& parameter, const at::Tensor& state) {

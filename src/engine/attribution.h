@@ -44,8 +44,7 @@ class Attribution {
     std::function<void()> claim_;
   };
   AtExit gradients_at_exit();
-  /// Also makes what is allocated until then part of the optimizer's step.
-  AtExit optimizer_step(const Optimizer& optimizer);
+  AtExit optimizer_state_at_exit(const Optimizer& optimizer);
 
  private:
   void claim(const at::Tensor& tensor, Category category, const std::string& name);

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "capture/call_site.h"
 #include "capture/virtual_device.h"
 #include "engine/attribution.h"
 #include "engine/autocast.h"
@@ -137,7 +138,8 @@ class Run {
     }
     micro_.reset();
     phase("optimizer", [&] {
-      const auto claim = attribution_.optimizer_step(*optimizer_);
+      const auto claim = attribution_.optimizer_state_at_exit(*optimizer_);
+      const capture::OperatorScope scope("Optimizer.step#" + request_.optimizer);
       optimizer_->step();
     });
     phase("zero_grad", [&] { optimizer_->zero_grad(); });

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, and tensor.pt, an input.
+"""Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, and tensor.pt, an input;
+and those whose every activation is written out in a test: small_mlp.pt, small_convolutions.pt, small_attention.pt, small_lstm.pt.
 
     make_small_models.py DIR
 
@@ -64,6 +65,33 @@ class Arguments(nn.Module):
         return y * scale, y.sum()
 
 
+class Attention(nn.Module):
+    """One head, written out."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor):
+        scores = torch.bmm(self.query(x), self.key(x).transpose(1, 2))
+        weights = torch.softmax(scores, -1)
+        return self.out(torch.bmm(weights, self.value(x)))
+
+
+class Recurrent(nn.Module):
+    def __init__(self, width: int, hidden: int):
+        super().__init__()
+        self.lstm = nn.LSTM(width, hidden)
+        self.out = nn.Linear(hidden, 4)
+
+    def forward(self, x: torch.Tensor):
+        steps, _ = self.lstm(x)
+        return self.out(steps)
+
+
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
@@ -76,6 +104,14 @@ def main():
     torch.jit.script(quantized).save(str(folder / "quantized.pt"))
     torch.jit.script(Methods()).save(str(folder / "methods.pt"))
     torch.jit.script(Arguments()).save(str(folder / "arguments.pt"))
+    small = {
+        "mlp": nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 32)),
+        "convolutions": nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 3, padding=1)),
+        "attention": Attention(64),
+        "lstm": Recurrent(32, 64),
+    }
+    for name, model in small.items():
+        torch.jit.script(model).save(str(folder / f"small_{name}.pt"))
     torch.save(torch.ones(8, 16), folder / "tensor.pt")
 
 

@@ -45,7 +45,6 @@ TEST_F(StreamWriterTest, WritesOneRecordALine) {
     const StackId stack = writer->stack({{"model.py", 3, "forward"}});
     EXPECT_EQ(stack, 0);
     EXPECT_EQ(writer->event(alloc(4096, 100, stack)), 0u);
-    writer->block(0, 512);
     EXPECT_EQ(writer->event(alloc(8192, 4, kNoStack)), 1u);
     writer->phase({{"phase", "load"}});
   }
@@ -54,7 +53,6 @@ TEST_F(StreamWriterTest, WritesOneRecordALine) {
             "M {\"model\":{\"path\":\"m.pt\"}}\n"
             "F 0 [{\"filename\":\"model.py\",\"line\":3,\"name\":\"forward\"}]\n"
             "E alloc 0 4096 100 0 7 0\n"
-            "B 0 512\n"
             "E alloc 0 8192 4 0 7 -\n"
             "P {\"events\":2,\"phase\":\"load\"}\n");
 }
@@ -64,18 +62,45 @@ TEST_F(StreamWriterTest, WhatItWritesIsRead) {
     const auto writer = StreamWriter::open(path_);
     const StackId stack = writer->stack({{"a \"quoted\" name.py", 1, "f"}});
     writer->event(alloc(4096, 100, stack));
-    writer->block(0, 512);
     writer->finding({{"kind", "assumed_value"}, {"name", "aten::item"}, {"count", 2}, {"bytes", 16}});
     writer->error({{"kind", "model_failed"}, {"message", "two\nlines"}});
   }
   const torchmem::Run run = read_stream_file(path_);
   ASSERT_EQ(run.traces.size(), 1u);
   ASSERT_EQ(run.traces[0].size(), 1u);
-  EXPECT_EQ(run.traces[0][0].block_size, 512u);
   ASSERT_EQ(run.findings.size(), 1u);
   EXPECT_EQ(run.findings[0].count, 2u);
   ASSERT_TRUE(run.error);
   EXPECT_EQ(run.error->message, "two\nlines");
+}
+
+TEST_F(StreamWriterTest, OwnersAreOfTensorsAndStacks) {
+  {
+    const auto writer = StreamWriter::open(path_);
+    const StackId stack = writer->stack({{"<op>", 0, "aten::tanh"}});
+    const auto event = writer->event(alloc(4096, 24, kNoStack));
+    const TensorId tensor = writer->tensor("x", "f32", {2, 3});
+    writer->owner(event, "activations", tensor, stack);
+  }
+  const torchmem::Run run = read_stream_file(path_);
+  EXPECT_EQ(run.traces.at(0).at(0).category, Category::activations);
+  EXPECT_EQ(run.tensors.at(0), (TensorInfo{"x", "f32", {2, 3}}));
+  EXPECT_EQ(run.traces[0][0].saved_by, 0);
+}
+
+TEST_F(StreamWriterTest, ManyRecordsKeepTheirOrder) {
+  constexpr std::uint64_t kEvents = 50'000;
+  {
+    const auto writer = StreamWriter::open(path_);
+    for (std::uint64_t i = 0; i < kEvents; ++i) {
+      ASSERT_EQ(writer->event(alloc(4096, i, kNoStack)), i);
+      if (i % 1000 == 0) writer->finding({{"kind", "assumed_value"}, {"name", std::to_string(i)}});
+    }
+  }
+  const torchmem::Run run = read_stream_file(path_);
+  ASSERT_EQ(run.traces.at(0).size(), kEvents);
+  for (std::uint64_t i = 0; i < kEvents; ++i) ASSERT_EQ(run.traces[0][i].size, i);
+  EXPECT_EQ(run.findings.size(), 50u);
 }
 
 TEST_F(StreamWriterTest, AModelsStrayBytesAreReplaced) {
