@@ -121,7 +121,7 @@ json finding_to_json(const Finding& finding) {
 }
 
 TensorInfo tensor_from_json(const json& object) {
-  return {field_or<std::string>(object, "name", ""), field_or<std::string>(object, "dtype", ""),
+  return {object.at("name").get<std::string>(), field_or<std::string>(object, "dtype", ""),
           field_or<std::vector<int64_t>>(object, "shape", {})};
 }
 

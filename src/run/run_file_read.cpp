@@ -73,12 +73,16 @@ class RunReader {
   // The stack of an event, block or segment, the same index for the same frames.
   int32_t stack_of(const PickleValue& owner) {
     const PickleValue* frames = owner.find("frames");
-    if (!frames || !frames->is_sequence() || frames->items().empty()) return no_frames;
-    auto [known, is_new] = stack_of_list_.try_emplace(frames->container(), no_frames);
+    return frames ? stack_from(*frames) : no_frames;
+  }
+
+  int32_t stack_from(const PickleValue& frames) {
+    if (!frames.is_sequence() || frames.items().empty()) return no_frames;
+    auto [known, is_new] = stack_of_list_.try_emplace(frames.container(), no_frames);
     if (!is_new) return known->second;
     std::string key;
     std::vector<Frame> stack;
-    for (const PickleValue& item : frames->items()) {
+    for (const PickleValue& item : frames.items()) {
       if (!item.is_dict()) throw PickleError("a frame is not a dict");
       Frame frame{valid_utf8(text(item, "filename")), static_cast<int64_t>(number(item, "line")),
                   valid_utf8(text(item, "name"))};
@@ -143,9 +147,17 @@ class RunReader {
       event.stream = number_or(item, "stream", 0);
       event.time_us = static_cast<int64_t>(number_or(item, "time_us", 0));
       event.frames = stack_of(item);
+      if (event.action == Action::alloc) event.category = category_of(item);
       trace.push_back(event);
     }
     run_.traces.push_back(std::move(trace));
+  }
+
+  // Other tools put words of their own there.
+  static Category category_of(const PickleValue& event) {
+    const PickleValue* word = event.find("category");
+    if (!word || !word->is_string()) return Category::other;
+    return category_from(word->string()).value_or(Category::other);
   }
 
   void read_ours(const PickleValue& value) {
@@ -167,17 +179,36 @@ class RunReader {
     for (json& object : findings) add_finding(run_.findings, std::move(object));
     if (const json error = json_from(field(value, "error")); !error.is_null())
       run_.error = error_from_json(error);
-    read_block_sizes(list_of(value, "block_sizes"));
+    if (value.find("tensors")) {
+      for (const PickleValue& tensor : list_of(value, "tensors"))
+        run_.tensors.push_back(tensor_from_json(json_from(tensor)));
+    }
+    of_allocations(value, "block_sizes", [](Event& event, const PickleValue& size) {
+      event.block_size = unsigned_from(size, "block_sizes");
+    });
+    of_allocations(value, "block_tensors", [&](Event& event, const PickleValue& number) {
+      uint64_t tensor = unsigned_from(number, "block_tensors");
+      if (tensor > run_.tensors.size())
+        throw PickleError("'block_tensors' names a tensor that is not in 'tensors'");
+      event.tensor = static_cast<int32_t>(tensor) - 1;
+    });
+    of_allocations(value, "saved_by",
+                   [&](Event& event, const PickleValue& frames) { event.saved_by = stack_from(frames); });
   }
 
-  // Of each device's alloc events, in order.
-  void read_block_sizes(const std::vector<PickleValue>& devices) {
+  // Calls set(event, value) for each device's alloc events, in order, and the values of that name; files of
+  // older makers may lack some.
+  template <class Set>
+  void of_allocations(const PickleValue& ours, const char* name, Set set) {
+    if (!ours.find(name)) return;
+    const std::vector<PickleValue>& devices = list_of(ours, name);
     for (size_t device = 0; device < devices.size() && device < run_.traces.size(); ++device) {
-      const std::vector<PickleValue>& sizes = devices[device].items();
+      const std::vector<PickleValue>& values = devices[device].items();
       size_t next = 0;
       for (Event& event : run_.traces[device]) {
-        if (event.action != Action::alloc || next == sizes.size()) continue;
-        event.block_size = unsigned_from(sizes[next++], "block_sizes");
+        if (event.action != Action::alloc) continue;
+        if (next == values.size()) break;
+        set(event, values[next++]);
       }
     }
   }

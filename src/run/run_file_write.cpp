@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "run/phase_json.h"
@@ -14,7 +16,7 @@ namespace {
 
 class RunWriter {
  public:
-  explicit RunWriter(const Run& run) : run_(run) {}
+  explicit RunWriter(const Run& run) : run_(run), has_categories_(run.is_ours || says_categories(run)) {}
 
   std::string write() {
     out_.begin_dict();
@@ -24,11 +26,7 @@ class RunWriter {
     out_.end_list();
     out_.string("device_traces");
     out_.begin_list();
-    for (const auto& trace : run_.traces) {
-      out_.begin_list();
-      for (const Event& event : trace) write_event(event);
-      out_.end_list();
-    }
+    for (const auto& trace : run_.traces) write_trace(trace);
     out_.end_list();
     out_.string("allocator_settings");
     write_json(out_, run_.allocator_settings);
@@ -55,6 +53,10 @@ class RunWriter {
 
   void frames(int32_t stack) {
     out_.string("frames");
+    frames_list(stack);
+  }
+
+  void frames_list(int32_t stack) {
     auto known = stack_keys_.find(stack);
     if (known != stack_keys_.end()) return out_.get(known->second);
     out_.begin_list();
@@ -102,7 +104,32 @@ class RunWriter {
     out_.end_dict();
   }
 
-  void write_event(const Event& event) {
+  // A snapshot of PyTorch's may carry our categories, of a run file that lost our key.
+  static bool says_categories(const Run& run) {
+    auto says = [](const Event& event) { return event.category != Category::other; };
+    return std::any_of(run.traces.begin(), run.traces.end(), [&](const std::vector<Event>& trace) {
+      return std::any_of(trace.begin(), trace.end(), says);
+    });
+  }
+
+  void write_trace(const std::vector<Event>& trace) {
+    std::unordered_map<uint64_t, Category> alive;  // by address; frees carry their block's category
+    out_.begin_list();
+    for (const Event& event : trace) {
+      std::optional<Category> category;
+      if (event.action == Action::alloc) {
+        alive[event.address] = event.category;
+        category = event.category;
+      } else if (event.action == Action::free_requested || event.action == Action::free_completed) {
+        auto block = alive.find(event.address);
+        category = block == alive.end() ? Category::other : block->second;
+      }
+      write_event(event, has_categories_ ? category : std::nullopt);
+    }
+    out_.end_list();
+  }
+
+  void write_event(const Event& event, std::optional<Category> category) {
     out_.begin_dict();
     text("action", name_of(event.action));
     number(event.action == Action::oom ? "device_free" : "addr", event.address);
@@ -112,8 +139,24 @@ class RunWriter {
     out_.integer(event.time_us);
     text("compile_context", "N/A");
     text("user_metadata", "");
+    if (category) text("category", name_of(*category));
     frames(event.frames);
     out_.end_dict();
+  }
+
+  // One value for each alloc event, device by device.
+  template <class Write>
+  void of_allocations(std::string_view name, Write write) {
+    out_.string(name);
+    out_.begin_list();
+    for (const auto& trace : run_.traces) {
+      out_.begin_list();
+      for (const Event& event : trace) {
+        if (event.action == Action::alloc) write(event);
+      }
+      out_.end_list();
+    }
+    out_.end_list();
   }
 
   void write_ours() {
@@ -142,20 +185,21 @@ class RunWriter {
     write_json(out_, run_.error ? error_to_json(*run_.error) : json());
     out_.string("has_segments");
     out_.boolean(run_.has_segments);
-    out_.string("block_sizes");
-    out_.begin_list();
-    for (const auto& trace : run_.traces) {
-      out_.begin_list();
-      for (const Event& event : trace) {
-        if (event.action == Action::alloc) out_.unsigned_integer(event.block_size);
-      }
-      out_.end_list();
-    }
-    out_.end_list();
+    out_.string("tensors");
+    json tensors = json::array();
+    for (const TensorInfo& tensor : run_.tensors) tensors.push_back(tensor_to_json(tensor));
+    write_json(out_, tensors);
+    of_allocations("block_sizes", [&](const Event& event) { out_.unsigned_integer(event.block_size); });
+    // From 1; 0 for none, which takes less room than a number below 0.
+    of_allocations("block_tensors", [&](const Event& event) {
+      out_.unsigned_integer(static_cast<uint64_t>(event.tensor + 1));
+    });
+    of_allocations("saved_by", [&](const Event& event) { frames_list(event.saved_by); });
     out_.end_dict();
   }
 
   const Run& run_;
+  const bool has_categories_;
   PickleWriter out_;
   std::unordered_map<int32_t, uint32_t> stack_keys_;
 };

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "torchmem/attribution.h"
 #include "torchmem/error.h"
 #include "torchmem/run_file.h"
 #include "torchmem/stream.h"
@@ -33,6 +34,8 @@ const char* const stream =
     "E segment_alloc 0 139637976727552 2097152 0 1 0\n"
     "E alloc 0 139637976727552 100 0 2 0\n"
     "B 1 512\n"
+    "T 0 {\"name\":\"weight\",\"dtype\":\"f32\",\"shape\":[5,5]}\n"
+    "O 1 activations 0 0\n"
     "P {\"phase\":\"load\",\"events\":2,\"allocated_bytes\":{\"current\":512,\"peak\":512}}\n"
     "V {\"kind\":\"assumed_value\",\"name\":\"item\",\"bytes\":8,\"count\":1}\n"
     "E free_requested 0 139637976727552 100 0 3 -\n"
@@ -96,17 +99,35 @@ void expect_no_surprise(const std::string& good, unsigned seed, Read read) {
   }
 }
 
+// Whose the bytes are is asked of whatever was read.
+void attribute(const torchmem::Run& run) {
+  for (int32_t device = 0; device < static_cast<int32_t>(run.traces.size()); ++device) {
+    Ledger ledger(run, device);
+    for (const char* name : {"peak", "reserved-peak", "end"}) {
+      Breakdown parts = break_down(run, ledger, device, find_moment(run, ledger, device, name));
+      ASSERT_EQ(parts.root.inclusive, parts.totals.allocated);
+    }
+    find_growth(run, ledger, device);
+  }
+}
+
 TEST(ReadersFuzz, Snapshots) {
   unsigned seed = 1;
   for (const char* name : {"P21_protocol_2.pickle", "P21_protocol_3.pickle", "P21_protocol_4.pickle",
                            "P21_protocol_5.pickle", "P19.pickle"}) {
     SCOPED_TRACE(name);
-    expect_no_surprise(read_file(name), seed++, [](const std::string& bytes) { read_run(bytes, "fuzzed"); });
+    expect_no_surprise(read_file(name), seed++,
+                       [](const std::string& bytes) { attribute(read_run(bytes, "fuzzed")); });
   }
 }
 
+TEST(ReadersFuzz, RunFiles) {
+  const std::string file = write_run(read_stream(stream, "good"));
+  expect_no_surprise(file, 200, [](const std::string& bytes) { attribute(read_run(bytes, "fuzzed")); });
+}
+
 TEST(ReadersFuzz, EventStreams) {
-  expect_no_surprise(stream, 100, [](const std::string& bytes) { read_stream(bytes, "fuzzed"); });
+  expect_no_surprise(stream, 100, [](const std::string& bytes) { attribute(read_stream(bytes, "fuzzed")); });
 }
 
 }  // namespace
