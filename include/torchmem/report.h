@@ -30,4 +30,8 @@ nlohmann::json model_json(const Run& run);
 std::string snapshot_text(const Run& run, const std::string& name);
 nlohmann::json snapshot_json(const Run& run, const std::string& name);
 
+// The run as a page that a browser opens without a network: timeline, owners, segments, blocks. UTF-8 whatever
+// the names in the run are, and none of them is read as markup.
+std::string html_report(const Run& run, const std::string& name);
+
 }  // namespace torchmem

@@ -25,11 +25,14 @@ class InspectCommand : public Command {
                    "A TorchScript file, a run file (profile --save), or a memory snapshot")
         ->required();
     add_opening_options(app, options_);
+    app.add_option("--html", html_, "A page to look at a run with, in any browser and without a network")
+        ->option_text("FILE.html")
+        ->group("Output");
     app.footer(footer);
   }
 
   ExitCode run() override {
-    check_outputs({{"--json", common.json}}, input_files(options_));
+    check_outputs({{"--html", html_}, {"--json", common.json}}, input_files(options_));
     outputs_checked = true;
     if (kind_of_file(options_.model) == FileKind::pickle) return inspect_snapshot();
     return inspect_model();
@@ -45,12 +48,18 @@ class InspectCommand : public Command {
  private:
   ExitCode inspect_snapshot() const {
     Run run = read_run_file(options_.model);
+    if (!html_.empty()) write_output("--html", html_, html_report(run, options_.model));
     if (!common.json.empty()) write_json_output(common.json, snapshot_json(run, options_.model));
     if (common.json != "-") write_stdout(snapshot_text(run, options_.model));
     return ExitCode::yes;
   }
 
   ExitCode inspect_model() const {
+    if (!html_.empty()) {
+      throw Error(ErrorKind::bad_usage, "--html " + html_ + ": " + options_.model +
+                                            " is a model, and the page shows runs. Expected a run file or a "
+                                            "memory snapshot; or use torchmem profile --html.");
+    }
     json request = make_request(options_, "inspect", common.log_level);
     DeviceChoice device = choose_device(options_.device);
     Run run = run_engine(request, device);
@@ -64,6 +73,7 @@ class InspectCommand : public Command {
   }
 
   ModelOptions options_;
+  std::string html_;
 };
 
 }  // namespace

@@ -32,13 +32,16 @@ class ProfileCommand : public Command {
     app.add_option("--snapshots", options_.snapshots, "One plain PyTorch snapshot for each phase, in DIR")
         ->option_text("DIR")
         ->group("Output");
+    app.add_option("--html", html_, "A page to look at the run with, in any browser and without a network")
+        ->option_text("FILE.html")
+        ->group("Output");
     app.add_flag("--summary", summary_, "The table of torch.cuda.memory_summary() in place of the report")
         ->group("Output");
     app.footer(footer);
   }
 
   ExitCode run() override {
-    check_outputs({{"--save", save_}, {"--json", common.json}}, input_files(options_));
+    check_outputs({{"--save", save_}, {"--html", html_}, {"--json", common.json}}, input_files(options_));
     outputs_checked = true;
     json request = make_request(options_, "profile", common.log_level);
     DeviceChoice device = choose_device(options_.device);
@@ -47,6 +50,7 @@ class ProfileCommand : public Command {
     progress.end();
     add_engine_facts(run, request, device);
     if (!save_.empty()) write_output("--save", save_, write_run(run));
+    if (!html_.empty()) write_output("--html", html_, html_report(run, options_.model));
     return report(run);
   }
 
@@ -70,6 +74,7 @@ class ProfileCommand : public Command {
 
   ModelOptions options_;
   std::string save_;
+  std::string html_;
   bool summary_ = false;
 };
 

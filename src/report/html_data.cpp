@@ -1,0 +1,131 @@
+#include "report/html_data.h"
+
+#include <algorithm>
+#include <set>
+
+#include "report/fidelity.h"
+#include "report/text.h"
+#include "run/phase_json.h"
+#include "torchmem/bytes.h"
+#include "torchmem/peak.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+std::string fact(const Run& run, const char* pointer) {
+  json value = run.facts.value(json::json_pointer(pointer), json());
+  if (value.is_null()) return "";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string device_text(const Run& run) {
+  std::string kind = fact(run, "/device/kind");
+  std::string name = fact(run, "/device/name");
+  if (kind == "virtual") kind += ":" + fact(run, "/device/profile");
+  if (kind == "cuda") kind += ":" + fact(run, "/device/index");
+  return kind + (name.empty() ? "" : " (" + name + ")");
+}
+
+std::string arguments_text(const Run& run) {
+  std::string text = fact(run, "/arguments/mode");
+  if (text == "train") {
+    text += ", " + fact(run, "/arguments/optimizer");
+    std::string form = fact(run, "/arguments/optimizer_form");
+    if (form != "loop") text += ":" + form;
+    text += ", loss " + fact(run, "/arguments/loss");
+    if (std::string of = fact(run, "/loss_on"); !of.empty()) text += " of " + of;
+  }
+  if (std::string cast = fact(run, "/arguments/autocast"); !cast.empty()) text += ", autocast " + cast;
+  if (std::string steps = fact(run, "/arguments/steps"); !steps.empty()) text += ", steps " + steps;
+  return text;
+}
+
+json facts_json(const Run& run, const std::string& name) {
+  json facts = json::array();
+  auto add = [&](const char* title, const std::string& text) {
+    if (!text.empty()) facts.push_back({title, text});
+  };
+  std::string model = fact(run, "/model/path");
+  if (model != name) add("model", model);
+  json parameters = run.facts.value(json::json_pointer("/model/parameters/bytes"), json());
+  if (parameters.is_number_unsigned()) add("parameters", format_bytes(parameters.get<uint64_t>()));
+  std::string device = device_text(run);
+  if (std::string chosen = fact(run, "/device/chosen"); !chosen.empty()) device += ", " + chosen;
+  add("device", device);
+  add("torch", fact(run, "/software/torch"));
+  add("CUDA", fact(run, "/software/cuda"));
+  add("cuDNN", fact(run, "/software/cudnn"));
+  add("run", arguments_text(run));
+  if (!run.is_ours) add("from", "a memory snapshot of PyTorch");
+  return facts;
+}
+
+json peak_json(const Run& run) {
+  std::optional<Peak> peak = find_peak(run);
+  if (!peak) return json();
+  json object = {{"allocated", peak->allocated}};
+  if (peak->reserved) object["reserved"] = *peak->reserved;
+  if (peak->device_bytes) object["device_bytes"] = *peak->device_bytes;
+  if (peak->phase) object["phase"] = *peak->phase;
+  if (peak->iteration) object["iteration"] = *peak->iteration;
+  return object;
+}
+
+json findings_json(const Run& run) {
+  json list = json::array();
+  for (const Finding& finding : run.findings) {
+    std::string kind = finding.kind;
+    std::replace(kind.begin(), kind.end(), '_', ' ');
+    bool unknown = finding.what.is_object() && finding.what.value("unknown", json()) == json(true);
+    if (unknown) kind += ", size not known, taken as 0";
+    json row = {{"kind", kind}, {"times", finding.count}, {"bytes", finding.bytes}};
+    for (const char* name : {"name", "op", "module", "line"}) {
+      if (!finding.what.is_object()) break;
+      auto found = finding.what.find(name);
+      if (found == finding.what.end() || found->is_null()) continue;
+      row[name] = found->is_string() ? *found : json(found->dump());
+    }
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+std::set<int32_t> devices_of(const Run& run) {
+  std::set<int32_t> devices = {run.main_device()};
+  for (const Segment& segment : run.segments) devices.insert(segment.device);
+  for (size_t device = 0; device < run.traces.size(); ++device) {
+    if (!run.traces[device].empty()) devices.insert(static_cast<int32_t>(device));
+  }
+  return devices;
+}
+
+}  // namespace
+
+json html_data(const Run& run, const std::string& name) {
+  json result = {{"version", TORCHMEM_VERSION}, {"title", name}, {"facts", facts_json(run, name)}};
+  result["peak"] = peak_json(run);
+  if (run.is_ours) {
+    json fidelity = fidelity_json(run);
+    result["fidelity"] = {{"complete", fidelity["complete"]},
+                          {"verified", fidelity["verified"]},
+                          {"findings", findings_json(run)}};
+  } else {
+    result["fidelity"] = json();
+  }
+  result["error"] = run.error ? error_to_json(*run.error) : json();
+  json categories = json::array();
+  for (size_t i = 0; i < category_count; ++i) categories.push_back(name_of(static_cast<Category>(i)));
+  result["categories"] = std::move(categories);
+  json devices = json::array();
+  for (int32_t device : devices_of(run)) {
+    if (device == run.main_device()) result["shown"] = devices.size();
+    devices.push_back(html_device(run, device));
+  }
+  result["devices"] = std::move(devices);
+  return result;
+}
+
+}  // namespace torchmem
