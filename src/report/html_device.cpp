@@ -276,6 +276,25 @@ json phases_json(const Run& run, int32_t device) {
   return phases;
 }
 
+constexpr size_t growing_owners = 3;
+
+// What every iteration leaves behind, with the lines (else modules, else ops) that own most of it.
+json growth_json(const Run& run, const Ledger& ledger, int32_t device) {
+  std::optional<Growth> growth = find_growth(run, ledger, device);
+  if (!growth) return json();
+  json owners = json::array();
+  for (const std::vector<Share>* shares : {&growth->lines, &growth->modules, &growth->ops}) {
+    for (const Share& share : *shares) {
+      if (!share.name.empty() && owners.size() < growing_owners) owners.push_back({share.name, share.bytes});
+    }
+    if (!owners.empty()) break;
+  }
+  return {{"bytes", growth->bytes_per_iteration},
+          {"first_iteration", growth->first_iteration},
+          {"phase", growth->phase},
+          {"owners", std::move(owners)}};
+}
+
 json device_json(const Run& run, int32_t number, const Ledger& ledger) {
   const std::vector<Event>& trace = trace_of(run, number);
   json device = {{"device", number},
@@ -287,6 +306,7 @@ json device_json(const Run& run, int32_t number, const Ledger& ledger) {
                  {"module_types", ledger.module_types()},
                  {"lines", ledger.lines()},
                  {"phases", phases_json(run, number)},
+                 {"growth", growth_json(run, ledger, number)},
                  {"notes", json::array()},
                  {"problem", json()}};
   write_blocks(run, trace, ledger.blocks(), device);

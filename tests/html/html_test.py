@@ -111,9 +111,9 @@ class Training(ReportTest):
             self.assertIn(words, head)
         self.shot(self.page, 'made-training-light')
 
-    def legend(self):
-        rows = self.page.evaluate("Object.fromEntries([...document.querySelectorAll('#legend tr[data-group]')]"
-                                  ".map((row) => [row.querySelector('.legend-name').innerText, Number(row.dataset.bytes)]))")  # fmt: skip
+    def legend(self, page=None):
+        rows = (page or self.page).evaluate("Object.fromEntries([...document.querySelectorAll('#legend tr[data-group]')]"
+                                            ".map((row) => [row.querySelector('.legend-name').innerText, Number(row.dataset.bytes)]))")  # fmt: skip
         return {name.replace(' ', '_'): size for name, size in rows.items()}
 
     def totals(self):
@@ -280,6 +280,7 @@ class Training(ReportTest):
         again = self.open(inspect_page(self.file.with_suffix('.pickle')))
         for name in ('moment', 'allocated'):
             self.assertEqual(self.data(again, 'body', name), self.data(self.page, 'body', name))
+        self.assertEqual(self.legend(again), self.legend())
 
 
 class Large(ReportTest):
@@ -317,6 +318,20 @@ class Large(ReportTest):
         self.assertLess(min(firsts), FIRST_PICTURE_MS)
         self.assertLess(statistics.median(steps), ZOOM_STEP_MS)
         self.assertEqual(int(self.data(page, 'body', 'allocated')), max(run.allocated))
+
+
+class Growing(ReportTest):
+    def test_growth_is_said(self):
+        run = made_runs.MadeRun(made_runs.FACTS)
+        run.alloc(8 << 20, 'parameters', run.stack('aten::to', 'fc (Linear)', ('model.py', 3)))
+        run.phase('load')
+        for iteration in range(4):
+            run.alloc(3 << 20, None, run.stack('aten::clone', None, ('train.py', 44)))
+            run.phase('forward', iteration)
+        page = self.open(profile_made(self.folder, run))
+        messages = self.text(page, '#messages')
+        self.assertIn('leaves 3.00 MiB behind, most of it made in forward: train.py:44 3.00 MiB', messages)
+        self.shot(page, 'growth')
 
 
 HOSTILE = ['</script><script>window.hacked = 1</script>', '<!--<script>', '"><img src=x onerror="window.hacked = 1">', "'; window.hacked = 1; '",

@@ -9,9 +9,9 @@ const groupings = {
   line: { title: 'source line', column: 'line', names: 'lines', unknown: 'line not known' },
 };
 
-// Whether anybody said whose the blocks are. A snapshot of PyTorch's own says nothing of it.
+// Whether anybody said whose the blocks are, if there are any. A snapshot of PyTorch's own says nothing of it.
 function hasCategories(device) {
-  return device.owners.category.some((category) => category !== CATEGORY_OTHER);
+  return !device.owners.category.length || device.owners.category.some((category) => category !== CATEGORY_OTHER);
 }
 
 function hasOwners(device, kind) {

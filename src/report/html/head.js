@@ -54,6 +54,12 @@ function showMessages(app) {
     made.push(message('bad', (kind === 'out_of_memory' ? 'Out of memory' : 'The run ended with an error') + where, text));
   }
   if (device.problem) made.push(message('bad', 'The trace cannot be shown', device.problem));
+  if (device.growth) {
+    const { bytes, first_iteration: first, phase, owners } = device.growth;
+    const made_by = owners.map(([name, own]) => shortPlace(name) + ' ' + bytesText(own)).join(', ');
+    const text = 'Each iteration from ' + first + ' on leaves ' + bytesText(bytes) + ' behind' + (phase ? ', most of it made in ' + phase : '') + (made_by ? ': ' + made_by : '') + '.';
+    made.push(message('warn', 'Growth', text));
+  }
   for (const note of device.notes) made.push(message('info', 'Note', note));
   const { fidelity } = report;
   if (fidelity && fidelity.findings.length) {

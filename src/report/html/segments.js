@@ -9,25 +9,33 @@ const segmentOrders = {
   address: ['address', (a, b) => a.address - b.address],
 };
 
-// Puts the bars into rows as wide as the largest segment, or wider when there are many: {row, x, width} in shares of a row.
+// Puts the bars into rows that hold the largest segment, or more when there are many: {row, x, width} in shares of the
+// widest row, each bar with a gap after it.
 function packSegments(segments, rows, gap) {
   const total = segments.reduce((sum, segment) => sum + segment.size, 0);
   const most = segments.reduce((a, segment) => Math.max(a, segment.size), 1);
   const capacity = Math.max(most, total / rows);
-  const filled = [];
-  const first = { at: 0, row: 0 };
+  const filled = []; // {bytes, bars}
+  const few = 6; // gaps that may be over the width
+  let first = 0;
   const placed = segments.map((segment) => {
-    const width = segment.size / capacity;
-    // The first row that has room, looking no further back than rows that still may.
-    let row = first.row;
-    while (row < filled.length && filled[row] + width > 1.0000001) ++row;
-    if (row === filled.length) filled.push(0);
-    const x = filled[row];
-    filled[row] += width + gap;
-    while (first.row < filled.length && filled[first.row] > 0.995) ++first.row;
-    return { segment, row, x, width };
+    // The first row that has room, past those that are all but full.
+    while (first < filled.length && filled[first].bytes > 0.995 * capacity) ++first;
+    let row = first;
+    const takes = ({ bytes, bars }) => (bytes + segment.size) / capacity + bars * gap <= 1 + few * gap;
+    while (row < filled.length && !takes(filled[row])) ++row;
+    if (row === filled.length) filled.push({ bytes: 0, bars: 0 });
+    const x = filled[row].bytes / capacity + filled[row].bars * gap;
+    filled[row].bytes += segment.size;
+    ++filled[row].bars;
+    return { segment, row, x, width: segment.size / capacity };
   });
-  return { placed, rows: filled.length, capacity };
+  const widest = filled.reduce((most, { bytes, bars }) => Math.max(most, bytes / capacity + (bars - 1) * gap), 0) || 1;
+  for (const bar of placed) {
+    bar.x /= widest;
+    bar.width /= widest;
+  }
+  return { placed, rows: filled.length };
 }
 
 class SegmentsChart {
@@ -62,15 +70,14 @@ class SegmentsChart {
     const order = segmentOrders[byId('segment-order').value][1];
     const sorted = this.segments.slice().sort(order);
     const packed = packSegments(sorted, 16, 4 / Math.max(1, width));
-    const scale = width / Math.max(1, ...packed.placed.map(({ x, width: share }) => x + share));
     const height = Math.max(1, packed.rows * (BAR + BAR_GAP));
     this.parent.style.height = height + 'px';
     const context = this.base.start(width, height);
-    this.bars = packed.placed.map(({ segment, row, x, width: share }) => ({
-      segment,
-      x: x * scale,
-      y: row * (BAR + BAR_GAP),
-      width: Math.max(2, share * scale),
+    this.bars = packed.placed.map((bar) => ({
+      segment: bar.segment,
+      x: bar.x * width,
+      y: bar.row * (BAR + BAR_GAP),
+      width: Math.max(2, bar.width * width),
     }));
     for (const bar of this.bars) this.drawBar(context, bar);
     this.drawOver();

@@ -81,8 +81,8 @@ class BlockTable {
       const sorted = button.dataset.column === this.sort.key;
       button.setAttribute('aria-sort', sorted ? (this.sort.down ? 'descending' : 'ascending') : 'none');
     }
-    this.parent.scrollTop = 0;
     this.space.style.height = this.shown.length * ROW + 'px';
+    this.parent.scrollTop = 0;
     this.rows();
   }
 

@@ -61,7 +61,7 @@ class TimelineChart {
     this.columns = new Columns(this.sums, this.view, count);
     const reserved = stepColumns(this.reserved, this.view, count);
     const withReserved = byId('show-reserved').checked;
-    const most = this.columns.most.reduce((a, b) => Math.max(a, b), 1);
+    const most = this.columns.most.reduce((a, b) => Math.max(a, b), 0) || 1024;
     const least = this.columns.least.reduce((a, b) => Math.min(a, b), Infinity);
     const fit = byId('fit-height').checked;
     // What is reserved may not flatten what is allocated.
@@ -102,10 +102,12 @@ class TimelineChart {
     const most = reserved.reduce((a, b) => Math.max(a, b), 0);
     if (most <= this.high) return;
     context.font = font;
-    context.textAlign = 'right';
+    // Where the mark of the peak is not.
+    const left = this.device.peak > (this.view.from + this.view.to) / 2;
+    context.textAlign = left ? 'left' : 'right';
     context.textBaseline = 'top';
     context.fillStyle = palette.reserved;
-    context.fillText('reserved: up to ' + bytesText(most) + ' ↑', plot.x + plot.width - 4, plot.y + 3);
+    context.fillText('↑ reserved: up to ' + bytesText(most), left ? plot.x + 4 : plot.x + plot.width - 4, plot.y + 2);
   }
 
   // What was not there during all of a column.
@@ -205,7 +207,7 @@ class TimelineChart {
 
   // Where allocated peaked, and where memory ran out.
   drawMarks(context, plot, palette) {
-    const mark = (moment, text, colour) => {
+    const mark = (moment, text, colour, drop) => {
       if (moment < this.view.from || moment > this.view.to) return;
       const x = this.xOf(moment + 0.5);
       context.fillStyle = colour;
@@ -217,11 +219,12 @@ class TimelineChart {
       context.textBaseline = 'top';
       const right = x + 8 + context.measureText(text).width < plot.x + plot.width;
       context.textAlign = right ? 'left' : 'right';
-      context.fillText(text, x + (right ? 7 : -7), plot.y + 1);
+      context.fillText(text, x + (right ? 7 : -7), plot.y + 1 + drop);
     };
     context.font = font;
-    if (this.device.events) mark(this.device.peak, 'peak', palette.ink);
-    for (const event of this.device.ooms.slice(0, 50)) mark(event.event, 'out of memory', palette.bad);
+    if (this.device.events) mark(this.device.peak, 'peak', palette.ink, 0);
+    // The first ones by name: a program that goes on after one may have thousands.
+    for (const oom of this.device.ooms.slice(0, 20)) mark(oom.event, 'out of memory: ' + bytesText(oom.size) + ' asked for', palette.bad, 13);
   }
 
   drawOver() {
