@@ -145,7 +145,7 @@ class Training(ReportTest):
         self.assertEqual(shown, expected)
         rounding = sum(size - requested for size, requested, _ in self.run_made.live.values())
         self.assertEqual(self.totals()['of it rounding'], rounding)
-        self.assertEqual(self.totals()['reserved'], self.run_made.reserved())
+        self.assertEqual(self.totals()['reserved'], self.run_made.reserved[-1])
 
     def test_hover_shows_the_block_and_the_owners(self):
         x, y, width, height = self.plot()
@@ -154,7 +154,13 @@ class Training(ReportTest):
         self.assertIn('parameters', tip)
         self.assertRegex(tip, r'blocks\.\d\.layer\d\.weight')
         self.assertIn('Largest owners', tip)
-        self.assertNotEqual(self.data(self.page, '#timeline', 'hovered'), '')
+        # The parameters are at the bottom, in the order of their birth.
+        sizes = [size for size, _, category in self.run_made.live.values() if category == 'parameters']
+        high = float(self.data(self.page, '#timeline', 'high'))
+        for number in (3, 10, 20):
+            middle = sum(sizes[:number]) + sizes[number] / 2
+            self.page.move(x + 0.8 * width, y + height * (1 - middle / high))
+            self.assertEqual(self.data(self.page, '#timeline', 'hovered'), str(number))
         self.shot(self.page, 'made-training-hover', whole=False)
         self.page.move(x + 0.8 * width, y - 8)
         self.assertIn('events', self.text(self.page, '#tip'))
@@ -296,6 +302,20 @@ class Large(ReportTest):
             firsts.append(page.evaluate("performance.getEntriesByName('first picture')[0].startTime"))
         self.shot(page, 'made-200000')
         x, y, width, height = page.box('#timeline')
+        # A column of pixels shows the most of its some 200 moments.
+        for column in (5, 333, 600, 801):
+            page.click(x + 64 + column + 0.5, y + 300)
+            moment = int(self.data(page, 'body', 'moment'))
+            first, last = (int(edge * (run.events + 1) / (width - 74)) for edge in (column, column + 1))
+            self.assertEqual(run.allocated[moment], max(run.allocated[first:last + 1]))
+            self.assertEqual(int(self.data(page, 'body', 'allocated')), run.allocated[moment])
+        changes = [moment for moment in range(1, run.events) if run.reserved[moment] != run.reserved[moment - 1]]
+        self.assertGreater(len(changes), 1)
+        for moment in changes + [change - 1 for change in changes]:
+            page.evaluate("(() => { const choice = document.getElementById('moment-choice');"
+                          f"choice.append(new Option('', {moment})); choice.value = {moment}; choice.onchange(); }})()")  # fmt: skip
+            self.assertEqual(int(self.data(page, '#segments', 'reserved')), run.reserved[moment])
+        page.evaluate("(() => { const choice = document.getElementById('moment-choice'); choice.selectedIndex = 1; choice.onchange(); })()")
         page.evaluate("""(() => {
           window.steps = [];
           document.getElementById('timeline').addEventListener('wheel', () => {

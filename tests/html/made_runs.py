@@ -19,6 +19,7 @@ class MadeRun:
         self.live = {}  # address: (block bytes, requested, category)
         self.allocated = [0]  # after so many events
         self.segments = []  # (address, size)
+        self.reserved = [0]  # after so many events
 
     def stack(self, op, module, line, extra=()):
         frames = [{'filename': '<op>', 'line': 0, 'name': op}]
@@ -41,6 +42,7 @@ class MadeRun:
         self.records.append(f'E {action} 0 {address} {size} 0 {10 * self.events} {"-" if stack is None else stack}')
         self.events += 1
         self.allocated.append(self.allocated[-1] + change)
+        self.reserved.append(self.reserved[-1])
 
     def alloc(self, requested, category=None, stack=None, tensor=None):
         size = -(-requested // 512) * 512
@@ -53,6 +55,7 @@ class MadeRun:
             self.next_segment += segment + 2 * MIB  # never neighbours
             self.event('segment_alloc', address, segment, stack)
             self.segments.append((address, segment))
+            self.reserved[-1] += segment
             i = bisect.bisect(self.free, (address, room))
             self.free.insert(i, (address, room))
         if room > size:
@@ -87,9 +90,6 @@ class MadeRun:
         if iteration is not None:
             phase['iteration'] = iteration
         self.records.append('P ' + json.dumps(phase))
-
-    def reserved(self):
-        return sum(size for _, size in self.segments)
 
     def final_segments(self):
         """As a snapshot has them."""

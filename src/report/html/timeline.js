@@ -84,6 +84,8 @@ class TimelineChart {
     const { dataset } = this.parent;
     dataset.from = this.view.from;
     dataset.to = this.view.to;
+    dataset.low = this.low;
+    dataset.high = this.high;
     this.drawOver();
   }
 
@@ -106,8 +108,13 @@ class TimelineChart {
     const left = this.device.peak > (this.view.from + this.view.to) / 2;
     context.textAlign = left ? 'left' : 'right';
     context.textBaseline = 'top';
+    const text = '↑ reserved: up to ' + bytesText(most);
+    const { width } = context.measureText(text);
+    const x = left ? plot.x + 4 : plot.x + plot.width - 4;
+    context.fillStyle = palette.surface;
+    context.fillRect(left ? x : x - width, plot.y + 1, width, 13);
     context.fillStyle = palette.reserved;
-    context.fillText('↑ reserved: up to ' + bytesText(most), left ? plot.x + 4 : plot.x + plot.width - 4, plot.y + 2);
+    context.fillText(text, x, plot.y + 2);
   }
 
   // What was not there during all of a column.
