@@ -15,9 +15,12 @@ json document() {
   json profiles = json::array();
   for (const json& profile : device_profiles()) {
     json entry = {{"id", profile.at("id")}, {"verified", profile.value("verified", false)}};
-    for (const char* name : {"name", "total_bytes", "source", "versions"}) {
+    for (const char* name : {"name", "total_bytes", "source", "note", "versions", "file"}) {
       if (profile.contains(name)) entry[name] = profile[name];
     }
+    const json properties = profile.value("properties", json::object());
+    if (properties.contains("major") && properties.contains("minor"))
+      entry["compute_capability"] = properties["major"].dump() + "." + properties["minor"].dump();
     profiles.push_back(std::move(entry));
   }
   RealDevices real = find_real_devices();
@@ -47,8 +50,14 @@ std::string text_of(const json& devices) {
     bool verified = profile["verified"].get<bool>();
     text +=
         row("  virtual:" + profile["id"].get<std::string>(), profile, verified ? "verified" : "not verified");
-    if (profile.contains("source")) text += wrap(profile["source"].get<std::string>(), 4);
+    if (verified && profile.contains("source")) text += wrap(profile["source"].get<std::string>(), 4);
+    if (profile.contains("note")) text += wrap(profile["note"].get<std::string>(), 4);
   }
+  text += wrap(
+      "Not verified: from published numbers, never run against such a card; cuDNN's workspaces are those of "
+      "the H200. A profile is one file, which names the source of each of its numbers (--json has its path) "
+      "and can be copied, changed and given as virtual:FILE.json.",
+      2);
   text += "GPUs of this machine:\n";
   for (const json& gpu : devices["gpus"]) text += row("  cuda:" + gpu["index"].dump(), gpu, "");
   if (devices["gpus"].empty()) text += wrap("none: " + devices["why_no_gpu"].get<std::string>(), 2);

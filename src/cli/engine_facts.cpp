@@ -21,6 +21,22 @@ int64_t cudnn_number(const std::string& version) {
   return int64_t{10000} * major + 100 * minor + patch;
 }
 
+// What the profile says of itself that a result should say too: that cuDNN's facts are another card's, and
+// its note.
+void add_profile_facts(json& about, const DeviceChoice& device) {
+  std::ifstream in(device.profile_file);
+  json profile = json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!profile.is_object()) return;
+  std::string facts = profile.value("cudnn_facts", json()).is_string()
+                          ? profile["cudnn_facts"].get<std::string>()
+                          : std::string();
+  // "h200-cudnn-91900"
+  size_t end = facts.find("-cudnn");
+  if (end != std::string::npos && facts.substr(0, end) != profile.value("id", device.profile_id))
+    about["workspaces_of"] = facts.substr(0, end);
+  if (profile.contains("note") && profile["note"].is_string()) about["note"] = profile["note"];
+}
+
 // A profile is verified for the versions that it was checked with.
 bool is_verified(const Run& run, const DeviceChoice& device) {
   std::ifstream in(device.profile_file);
@@ -48,6 +64,7 @@ void add_engine_facts(Run& run, const json& request, const DeviceChoice& device)
     about["kind"] = "virtual";
     about["profile"] = device.profile_id;
     about["verified"] = is_verified(run, device);
+    add_profile_facts(about, device);
   } else {
     about["kind"] = "cuda";
     about["index"] = device.index;

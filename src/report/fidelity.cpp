@@ -33,6 +33,20 @@ bool is_verified(const Run& run) {
   return run.facts.value(json::json_pointer("/device/verified"), false);
 }
 
+// The card whose cuDNN workspaces were taken for this one's; empty: its own.
+std::string workspaces_of(const Run& run) {
+  return run.facts.value(json::json_pointer("/device/workspaces_of"), std::string());
+}
+
+// What else is to be known of the profile.
+std::string profile_notes(const Run& run) {
+  std::string text;
+  if (std::string card = workspaces_of(run); !card.empty())
+    text += wrap("cuDNN's workspaces are those recorded on the " + card + ", not this card's", 2);
+  std::string note = run.facts.value(json::json_pointer("/device/note"), std::string());
+  return text + wrap(note, 2);
+}
+
 std::string text_field(const json& what, const char* name) {
   auto found = what.find(name);
   if (found == what.end() || found->is_null()) return "";
@@ -69,12 +83,14 @@ json fidelity_json(const Run& run) {
     }
     result[kind.list] = std::move(list);
   }
+  if (std::string card = workspaces_of(run); !card.empty()) result["workspaces_of"] = card;
   return result;
 }
 
 std::string fidelity_text(const Run& run) {
   std::string verified = is_verified(run) ? "" : "; this profile was not verified against a device";
-  if (run.findings.empty()) return wrap("fidelity: complete, nothing was assumed" + verified, 0);
+  if (run.findings.empty())
+    return wrap("fidelity: complete, nothing was assumed" + verified, 0) + profile_notes(run);
   std::string line = "fidelity: not complete";
   std::string details;
   for (const Kind& kind : kinds) {
@@ -94,7 +110,7 @@ std::string fidelity_text(const Run& run) {
       details += "  and " + format_count(entries - shown_of_a_kind) + " more (--json lists all)\n";
     }
   }
-  return wrap(line + verified, 0) + details;
+  return wrap(line + verified, 0) + profile_notes(run) + details;
 }
 
 }  // namespace torchmem
