@@ -146,6 +146,7 @@ class FitCommand : public Command {
     }
     if (check_ > 0) bounds_.check = check_;
     json request = make_request(options_, "profile", common.log_level);
+    request["recording"] = "off";  // peaks are enough, and each run is quicker
     std::string name = dimension(request);
     std::optional<uint64_t> limit;
     if (const json& given = request["limit_bytes"]; given.is_number()) limit = given.get<uint64_t>();
