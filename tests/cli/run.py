@@ -75,6 +75,7 @@ class Environment:
         result['PATH'] = f"{folder / '.bin'}:{result.get('PATH', '/usr/bin:/bin')}"
         result['LC_ALL'] = 'C.UTF-8'
         result['MODELS'] = str(self.models)
+        result['SOURCE'] = str(ROOT)
         return result
 
 

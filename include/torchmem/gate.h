@@ -1,0 +1,80 @@
+// Whether a run needs no more memory than it may: against a baseline that an earlier run left, against a
+// budget, or both. All arithmetic is on whole bytes, so that a run that needs exactly what is allowed passes
+// and one byte more does not.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torchmem/outcome.h"
+
+namespace torchmem {
+
+// How much more than the baseline is allowed: a share of it (numerator / denominator), or bytes.
+struct Tolerance {
+  uint64_t numerator = 0;
+  uint64_t denominator = 1;
+  uint64_t bytes = 0;
+};
+
+// "1%", "0.5%", "16MiB", "0". Throws Error(bad_usage) naming `what`.
+Tolerance parse_tolerance(std::string_view text, std::string_view what);
+
+// Baseline and tolerance, rounded down to whole bytes: the most that passes. Never overflows.
+uint64_t allowed_bytes(uint64_t baseline, const Tolerance& tolerance);
+
+// What is measured of a run: one number of bytes.
+struct GateSubject {
+  enum class Scope { run, phase, category } scope = Scope::run;
+  std::string name;  // of the phase, "forward" (the highest of all) or "forward:1", or category
+  std::string metric = "allocated";  // "reserved", "device"; of a category always allocated
+};
+std::string name_of(const GateSubject& subject);
+
+// The numbers of a run that a gate may look at: {"peak": {"allocated_bytes", "reserved_bytes",
+// "device_bytes", "by_category", "modules"}, "phases": {"forward:1": {"allocated_bytes", ...}}}. What was
+// not measured is absent.
+nlohmann::json gate_numbers(const Outcome& outcome);
+
+// A baseline, "torchmem.baseline/1": the numbers with what they were measured on. `inputs` are written as
+// on the command line.
+nlohmann::json make_baseline(const nlohmann::json& numbers, const nlohmann::json& facts);
+
+// Reads a baseline. Throws Error(bad_input) that says what is wrong with it: no JSON, not a baseline, of a
+// newer torchmem, damaged.
+nlohmann::json read_baseline(std::string_view text, const std::string& name);
+
+// Whether two baselines can be compared. Throws Error(bad_input) naming the field in which device or
+// arguments differ; returns a warning for each difference of the software.
+std::vector<std::string> compare_baselines(const nlohmann::json& baseline, const nlohmann::json& now,
+                                           const std::string& name);
+
+struct GateCheck {
+  std::string name;
+  uint64_t measured = 0;
+  std::optional<uint64_t> baseline;  // absent: checked against the budget
+  uint64_t allowed = 0;
+  bool passed() const { return measured <= allowed; }
+};
+
+// Checks each subject against the baseline (null: none) and the budget, whichever there are. Throws
+// Error(bad_usage) for a subject that the run does not have, naming what it has, and Error(bad_input) for
+// one that the baseline does not have.
+std::vector<GateCheck> check_gate(const std::vector<GateSubject>& subjects, const nlohmann::json& numbers,
+                                  const nlohmann::json& baseline, const Tolerance& tolerance,
+                                  std::optional<uint64_t> budget);
+
+// What there is more of at the peak than in the baseline: "activations", "module layer1.0.conv1"; largest
+// first. Empty where one of the two has no owners.
+struct GateGrowth {
+  std::string name;
+  uint64_t baseline = 0;
+  uint64_t measured = 0;
+};
+std::vector<GateGrowth> find_gate_growth(const nlohmann::json& numbers, const nlohmann::json& baseline);
+
+}  // namespace torchmem

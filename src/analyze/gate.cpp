@@ -1,0 +1,315 @@
+#include "torchmem/gate.h"
+
+#include <algorithm>
+
+#include "torchmem/bytes.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+using Wide = unsigned __int128;
+
+constexpr size_t kept_modules = 20;
+constexpr const char* metrics[] = {"allocated", "reserved", "device"};
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::bad_input, why); }
+
+// "12.5" of a percentage: 125 and 1000.
+bool parse_share(std::string_view text, Tolerance& tolerance) {
+  constexpr size_t most_digits = 12;
+  tolerance = {0, 100, 0};
+  bool point = false;
+  size_t digits = 0;
+  for (char c : text) {
+    if (c == '.' && !point) {
+      point = true;
+      continue;
+    }
+    if (c < '0' || c > '9' || ++digits > most_digits) return false;
+    tolerance.numerator = tolerance.numerator * 10 + static_cast<uint64_t>(c - '0');
+    if (point) tolerance.denominator *= 10;
+  }
+  return digits > 0;
+}
+
+std::string field_of(const std::string& metric) { return metric + "_bytes"; }
+
+std::optional<uint64_t> number_at(const json& object, const std::string& name) {
+  auto found = object.is_object() ? object.find(name) : object.end();
+  if (!object.is_object() || found == object.end() || !found->is_number_unsigned()) return std::nullopt;
+  return found->get<uint64_t>();
+}
+
+bool is_phase(const std::string& key, const std::string& name) {
+  return key == name || key.starts_with(name + ":");
+}
+
+std::optional<uint64_t> measured_of(const GateSubject& subject, const json& numbers) {
+  const json peak = numbers.value("peak", json::object());
+  if (subject.scope == GateSubject::Scope::run) return number_at(peak, field_of(subject.metric));
+  if (subject.scope == GateSubject::Scope::category)
+    return number_at(peak.value("by_category", json::object()), subject.name);
+  std::optional<uint64_t> most;
+  const json phases = numbers.value("phases", json::object());
+  for (const auto& [key, phase] : phases.items()) {
+    if (!is_phase(key, subject.name)) continue;
+    if (auto bytes = number_at(phase, field_of(subject.metric))) most = std::max(most.value_or(0), *bytes);
+  }
+  return most;
+}
+
+std::string keys_of(const json& object) {
+  std::string text;
+  for (const auto& [key, value] : object.items()) text += (text.empty() ? "" : ", ") + key;
+  return text.empty() ? "none" : text;
+}
+
+[[noreturn]] void refuse_subject(const GateSubject& subject, const json& numbers) {
+  if (subject.scope == GateSubject::Scope::category) {
+    const json categories = numbers.value(json::json_pointer("/peak/by_category"), json::object());
+    throw Error(ErrorKind::bad_usage,
+                "the run has no category '" + subject.name + "'. Categories: " + keys_of(categories) + ".");
+  }
+  if (subject.scope == GateSubject::Scope::phase) {
+    throw Error(ErrorKind::bad_usage, "the run has no " + name_of(subject) + ". Phases: " +
+                                          keys_of(numbers.value("phases", json::object())) + ".");
+  }
+  throw Error(ErrorKind::bad_usage, "the " + name_of(subject) + " was not measured in this run");
+}
+
+std::string phase_key(const Phase& phase) {
+  std::string key = phase.name;
+  if (phase.iteration) key += ":" + std::to_string(*phase.iteration);
+  if (phase.micro) key += "." + std::to_string(*phase.micro);
+  return key;
+}
+
+// A VALUE of the engine's request as it is written on the command line or in an inputs file.
+json plain_value(const json& value) {
+  if (value.is_array()) {
+    json list = json::array();
+    for (const json& item : value) list.push_back(plain_value(item));
+    return list;
+  }
+  if (!value.is_object() || value.size() != 1) return value;
+  const std::string kind = value.begin().key();
+  const json& inner = value.begin().value();
+  if (kind == "tensor" && inner.is_object()) return inner.value("spec", inner);
+  if (kind == "file" && inner.is_string()) return "@" + inner.get<std::string>();
+  if (kind == "scalar") return inner;
+  if (kind == "string") return {{"$string", inner}};
+  if (kind == "tuple") return {{"$tuple", plain_value(inner)}};
+  if (kind == "list") return plain_value(inner);
+  json dict = json::object();
+  if (kind != "dict" || !inner.is_object()) return value;
+  for (const auto& [name, item] : inner.items()) dict[name] = plain_value(item);
+  return dict;
+}
+
+// What was not given is the same as what an older torchmem did not know.
+bool is_unset(const json& value) { return value.is_null() || value == false || value == json::array(); }
+
+void check_same(const json& baseline, const json& now, const std::string& place, const std::string& name) {
+  if (baseline.is_object() && now.is_object()) {
+    json all = baseline;
+    all.update(now);
+    for (const auto& [key, value] : all.items())
+      check_same(baseline.value(key, json()), now.value(key, json()), place + "." + key, name);
+    return;
+  }
+  if (baseline == now || (is_unset(baseline) && is_unset(now))) return;
+  refuse("the baseline " + name + " was made with another " + place + ": " + baseline.dump() + " there, " +
+         now.dump() + " now. Compare like with like, or make it anew with --update.");
+}
+
+void check_numbers(const json& object, const std::string& place, const std::string& name) {
+  if (!object.is_object()) refuse("the baseline " + name + " is damaged: " + place + " is no object");
+  for (const auto& [key, value] : object.items()) {
+    std::string inner = place + "/" + key;
+    if (value.is_object()) {
+      check_numbers(value, inner, name);
+    } else if (!value.is_number_unsigned()) {
+      refuse("the baseline " + name + " is damaged: " + inner + " is " + value.dump() +
+             ", not a number of bytes");
+    }
+  }
+}
+
+void add_growth(const json& baseline, const json& now, const std::string& prefix,
+                std::vector<GateGrowth>& growth) {
+  // What the baseline left out of its list was no larger than the least in it.
+  uint64_t left_out = 0;
+  if (baseline.size() >= kept_modules && !prefix.empty()) {
+    left_out = UINT64_MAX;
+    for (const auto& [key, value] : baseline.items()) left_out = std::min(left_out, value.get<uint64_t>());
+  }
+  for (const auto& [key, value] : now.items()) {
+    uint64_t before = number_at(baseline, key).value_or(left_out);
+    uint64_t bytes = value.get<uint64_t>();
+    if (bytes > before) growth.push_back({prefix + (key.empty() ? "(root)" : key), before, bytes});
+  }
+}
+
+}  // namespace
+
+Tolerance parse_tolerance(std::string_view text, std::string_view what) {
+  Tolerance tolerance;
+  if (text.ends_with('%')) {
+    if (parse_share(text.substr(0, text.size() - 1), tolerance)) return tolerance;
+    throw Error(ErrorKind::bad_usage,
+                std::string(what) + " " + std::string(text) + ": expected a percentage such as 1% or 0.5%");
+  }
+  tolerance = {};
+  tolerance.bytes = parse_bytes(text, what);
+  return tolerance;
+}
+
+uint64_t allowed_bytes(uint64_t baseline, const Tolerance& tolerance) {
+  Wide more = Wide{baseline} * tolerance.numerator / tolerance.denominator + tolerance.bytes;
+  Wide allowed = Wide{baseline} + more;
+  return allowed > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(allowed);
+}
+
+std::string name_of(const GateSubject& subject) {
+  if (subject.scope == GateSubject::Scope::run) return "peak " + subject.metric;
+  if (subject.scope == GateSubject::Scope::phase) return subject.metric + " in " + subject.name;
+  return subject.name + " at the peak";
+}
+
+json gate_numbers(const Outcome& outcome) {
+  json numbers = json::object();
+  if (outcome.peak) {
+    json& peak = numbers["peak"];
+    peak["allocated_bytes"] = outcome.peak->allocated;
+    if (outcome.peak->reserved) peak["reserved_bytes"] = *outcome.peak->reserved;
+    if (outcome.peak->device_bytes) peak["device_bytes"] = *outcome.peak->device_bytes;
+    if (outcome.categories) {
+      for (size_t i = 0; i < category_count; ++i)
+        peak["by_category"][std::string(name_of(static_cast<Category>(i)))] = (*outcome.categories)[i];
+      peak["modules"] = json::object();
+      for (size_t i = 0; i < std::min(outcome.modules.size(), kept_modules); ++i)
+        peak["modules"][outcome.modules[i].path] = outcome.modules[i].bytes;
+    }
+  }
+  for (const Phase& phase : outcome.run.phases) {
+    json entry = json::object();
+    if (phase.allocated) entry["allocated_bytes"] = phase.allocated->peak;
+    if (phase.reserved) entry["reserved_bytes"] = phase.reserved->peak;
+    if (phase.device_bytes) entry["device_bytes"] = *phase.device_bytes;
+    if (!entry.empty()) numbers["phases"][phase_key(phase)] = std::move(entry);
+  }
+  return numbers;
+}
+
+json make_baseline(const json& numbers, const json& facts) {
+  json baseline = numbers;
+  baseline["schema"] = "torchmem.baseline/1";
+  baseline["torchmem"] = TORCHMEM_VERSION;
+  baseline["software"] = facts.value("software", json::object());
+  json device = json::object();
+  for (const char* name : {"kind", "name", "profile"}) {
+    if (const json value = facts.value(json::json_pointer(std::string("/device/") + name), json());
+        !value.is_null())
+      device[name] = value;
+  }
+  baseline["device"] = std::move(device);
+  json arguments = facts.value("arguments", json::object());
+  if (arguments.contains("inputs")) {
+    for (const char* kind : {"positional", "named"}) {
+      if (!arguments["inputs"].contains(kind)) continue;
+      json& given = arguments["inputs"][kind];
+      for (json& value : given) value = plain_value(value);
+    }
+  }
+  // Only what was asked for: short, and the same when another option is added to torchmem.
+  json set = json::object();
+  for (const auto& [name, value] : arguments.items()) {
+    if (!is_unset(value)) set[name] = value;
+  }
+  baseline["arguments"] = std::move(set);
+  return baseline;
+}
+
+json read_baseline(std::string_view text, const std::string& name) {
+  json baseline = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (baseline.is_discarded()) {
+    refuse("the baseline " + name + " is not JSON: damaged, truncated, or another kind of file. " +
+           "Make it with torchmem gate --baseline FILE --update.");
+  }
+  std::string schema = baseline.is_object() && baseline.value("schema", json()).is_string()
+                           ? baseline["schema"].get<std::string>()
+                           : "";
+  if (schema != "torchmem.baseline/1") {
+    if (schema.starts_with("torchmem.baseline/")) {
+      refuse("the baseline " + name + " is of a newer torchmem (" + schema +
+             "); this one reads torchmem.baseline/1");
+    }
+    refuse("the file " + name + " is not a baseline: expected \"schema\": \"torchmem.baseline/1\"" +
+           (schema.empty() ? "" : ", found \"" + schema + "\"") +
+           ". Make one with torchmem gate --baseline FILE --update.");
+  }
+  for (const char* part : {"arguments", "device", "software"}) {
+    if (!baseline.contains(part) || !baseline[part].is_object())
+      refuse("the baseline " + name + " is damaged: \"" + part + "\" is missing or no object");
+  }
+  if (!number_at(baseline.value("peak", json::object()), "allocated_bytes"))
+    refuse("the baseline " + name + " is damaged: it has no peak/allocated_bytes");
+  check_numbers(baseline["peak"], "peak", name);
+  if (baseline.contains("phases")) check_numbers(baseline["phases"], "phases", name);
+  return baseline;
+}
+
+std::vector<std::string> compare_baselines(const json& baseline, const json& now, const std::string& name) {
+  check_same(baseline.at("device"), now.at("device"), "device", name);
+  check_same(baseline.at("arguments"), now.at("arguments"), "arguments", name);
+  std::vector<std::string> warnings;
+  json all = now.at("software");
+  all.update(baseline.at("software"));
+  auto compare = [&](const std::string& what, const json& before, const json& after) {
+    if (before == after) return;
+    auto text = [](const json& version) {
+      return version.is_string() ? version.get<std::string>() : version.is_null() ? "none" : version.dump();
+    };
+    warnings.push_back("the baseline was made with " + what + " " + text(before) + ", this is " +
+                       text(after));
+  };
+  compare("torchmem", baseline.value("torchmem", json()), now.value("torchmem", json()));
+  for (const auto& [key, value] : all.items())
+    compare(key, baseline["software"].value(key, json()), now["software"].value(key, json()));
+  return warnings;
+}
+
+std::vector<GateCheck> check_gate(const std::vector<GateSubject>& subjects, const json& numbers,
+                                  const json& baseline, const Tolerance& tolerance,
+                                  std::optional<uint64_t> budget) {
+  std::vector<GateCheck> checks;
+  for (const GateSubject& subject : subjects) {
+    std::optional<uint64_t> measured = measured_of(subject, numbers);
+    if (!measured) refuse_subject(subject, numbers);
+    if (!baseline.is_null()) {
+      std::optional<uint64_t> before = measured_of(subject, baseline);
+      if (!before) refuse("the baseline has no " + name_of(subject) + "; make it anew with --update");
+      checks.push_back({name_of(subject), *measured, before, allowed_bytes(*before, tolerance)});
+    }
+    if (budget) checks.push_back({name_of(subject), *measured, std::nullopt, *budget});
+  }
+  return checks;
+}
+
+std::vector<GateGrowth> find_gate_growth(const json& numbers, const json& baseline) {
+  std::vector<GateGrowth> growth;
+  for (const auto& [list, prefix] : {std::pair{"by_category", ""}, {"modules", "module "}}) {
+    json::json_pointer place(std::string("/peak/") + list);
+    if (!numbers.contains(place) || !baseline.contains(place)) continue;
+    add_growth(baseline[place], numbers[place], prefix, growth);
+  }
+  std::stable_sort(growth.begin(), growth.end(), [](const GateGrowth& a, const GateGrowth& b) {
+    return a.measured - a.baseline > b.measured - b.baseline;
+  });
+  return growth;
+}
+
+}  // namespace torchmem

@@ -1,0 +1,36 @@
+// Runs a program that uses PyTorch with the agent in it, on the virtual GPU or a real one.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/child_process.h"
+#include "cli/device_choice.h"
+#include "cli/temporary_directory.h"
+
+namespace torchmem::cli {
+
+constexpr int most_virtual_devices = 8;
+
+class ProgramRun {
+ public:
+  // Runs it to its end. `devices`: how many the virtual machine has; 0: one. `number_given`: whether a real
+  // device's number was asked for, so that the program sees only that one. Throws Error(bad_usage,
+  // unavailable) when it was not started.
+  ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device, int devices,
+             bool number_given);
+  // The program's own exit code; as a shell has it for death by a signal.
+  int exit_code() const;
+  bool interrupted() const { return result_.interrupted; }
+  // {"exit_code": N} or {"signal": N}.
+  nlohmann::json end() const;
+  // What its processes left (process_report.h reads it).
+  const std::filesystem::path& state() const { return state_.path(); }
+
+ private:
+  TemporaryDirectory state_;
+  ChildResult result_;
+};
+
+}  // namespace torchmem::cli

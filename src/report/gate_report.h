@@ -1,0 +1,32 @@
+// What a gate found, for people, programs and CI systems.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "torchmem/gate.h"
+
+namespace torchmem {
+
+struct GateReport {
+  std::string what;     // the model's path or the program, with device and software
+  std::string model;    // the model's path or the program alone
+  std::string against;  // "baseline.json, tolerance 1%" and the budget
+  std::vector<GateCheck> checks;
+  std::vector<GateGrowth> growth;  // where a check against the baseline failed
+  std::vector<std::string> warnings;
+  nlohmann::json numbers;  // gate_numbers of the run
+  nlohmann::json facts;    // model, device, software, arguments; whichever there are
+  bool passed() const;
+};
+
+std::string gate_text(const GateReport& report);
+// "torchmem.gate/1" (docs/schema/gate.json).
+nlohmann::json gate_json(const GateReport& report);
+std::string gate_junit(const GateReport& report);
+std::string gate_markdown(const GateReport& report);
+// GitHub's workflow commands: an error for each check that failed, a warning for each warning.
+std::string gate_annotations(const GateReport& report);
+
+}  // namespace torchmem
