@@ -8,6 +8,7 @@ const std::vector<CommandEntry>& command_table() {
       {"compare", "Variants of a run side by side", false, make_compare_command},
       {"fit", "The largest batch, or other size, that fits a device or a limit", false, make_fit_command},
       {"gate", "Pass or fail: no more memory than a baseline or a budget allows", true, make_gate_command},
+      {"estimate", "Parameters by type and optimizer, before any run", false, make_estimate_command},
       {"inspect", "What is in a model file, run file or memory snapshot", false, make_inspect_command},
       {"run", "Run a program that uses PyTorch, on the virtual GPU or a real one", true, make_run_command},
       {"devices", "The device profiles, and the GPUs of this machine", false, make_devices_command},

@@ -41,6 +41,7 @@ const std::vector<CommandEntry>& command_table();
 std::unique_ptr<Command> make_profile_command();
 std::unique_ptr<Command> make_compare_command();
 std::unique_ptr<Command> make_gate_command();
+std::unique_ptr<Command> make_estimate_command();
 std::unique_ptr<Command> make_fit_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_devices_command();

@@ -1,0 +1,17 @@
+// Estimates as a table and as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "torchmem/estimate.h"
+
+namespace torchmem {
+
+std::string estimate_text(const std::vector<Estimate>& estimates, const EstimateOptions& options);
+
+// "torchmem.estimate/1" (docs/schema/estimate.json).
+nlohmann::json estimate_json(const std::vector<Estimate>& estimates, const EstimateOptions& options);
+
+}  // namespace torchmem
