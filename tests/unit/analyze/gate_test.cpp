@@ -47,13 +47,13 @@ json numbers(uint64_t allocated) {
   return {{"peak",
            {{"allocated_bytes", allocated},
             {"reserved_bytes", 2 * allocated},
-            {"by_category", {{"activations", allocated - 100}, {"parameters", 100}}},
-            {"modules", {{"layer1", allocated - 100}, {"", 100}}}}},
+            {"by_category", {{"activations", allocated - 100}, {"parameters", 100u}}},
+            {"modules", {{"layer1", allocated - 100}, {"", 100u}}}}},
           {"phases",
-           {{"load", {{"allocated_bytes", 100}}},
+           {{"load", {{"allocated_bytes", 100u}}},
             {"forward:0", {{"allocated_bytes", allocated - 7}}},
             {"forward:1", {{"allocated_bytes", allocated}}},
-            {"forward:10", {{"allocated_bytes", 3}}}}}};
+            {"forward:10", {{"allocated_bytes", 3u}}}}}};
 }
 
 const GateSubject peak_allocated = {GateSubject::Scope::run, "", "allocated"};

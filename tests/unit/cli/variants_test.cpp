@@ -81,7 +81,8 @@ TEST(Variants, MistakesNameThePart) {
   EXPECT_EQ(refusal("train+"), "--variant train+: there is nothing to change");
   EXPECT_EQ(refusal("batch=1+batch=2"), "--variant batch=1+batch=2: 'batch' is given twice");
   EXPECT_EQ(refusal("checkpoint=a,,b"), "--variant checkpoint=a,,b: a module's name is missing in 'a,,b'");
-  EXPECT_TRUE(refusal("nograd").starts_with("--variant nograd: there is no 'nograd'. Variants: no_grad, "));
+  EXPECT_TRUE(
+      refusal("nograd").starts_with("--variant nograd: there is no 'nograd'. Variants: base, no_grad, "));
   EXPECT_NE(refusal("alloc=max_split_size_mb:1").find("at least 20"), std::string::npos);
   EXPECT_NE(refusal("device=nothing").find("there is no profile 'nothing'"), std::string::npos);
 }
