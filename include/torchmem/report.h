@@ -1,19 +1,36 @@
-// Results for people and for programs. Text is at most 80 columns wide and has no colours.
+// Results for people and for programs.
 #pragma once
 
+#include <list>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "torchmem/analysis.h"
 #include "torchmem/run.h"
 
 namespace torchmem {
 
+// How a text report looks. No line is wider than `width`, which is at least 80.
+struct TextStyle {
+  size_t width = 80;
+  bool colours = false;  // of a terminal
+  bool blocks = false;   // bars of Unicode's block characters, else of '#'
+  // Entries of each list. Nothing: a few, and only of the lists that a first look wants.
+  std::optional<size_t> top;
+};
+
 // A profile as text: what ran where, the phases, the peak and what it is made of, what was assumed, and the
 // error if one ended it.
-std::string profile_text(const Run& run);
+std::string profile_text(const Analysis& analysis, const TextStyle& style = {});
 
-// The same as JSON, "torchmem.profile/1" (docs/schema/profile.json). What was not measured is left out.
+// The same as JSON, "torchmem.profile/1" (docs/schema/profile.json). What was not measured is left out. All
+// lists are whole but for those of single blocks: the largest `most_blocks`, and the sum of the others.
+constexpr size_t default_most_blocks = 1000;
+nlohmann::json profile_json(const Analysis& analysis, size_t most_blocks = default_most_blocks);
 nlohmann::json profile_json(const Run& run);
+
+// The same as a table for a pull request, in GitHub's Markdown.
+std::string profile_markdown(const Analysis& analysis, size_t top);
 
 // The table that torch.cuda.memory_summary() prints, to the byte, for the statistics at the run's end with
 // the peaks of the whole run. Throws Error(bad_input) when the run has no statistics.
@@ -26,9 +43,14 @@ std::string memory_summary(const nlohmann::json& statistics, int device, bool ab
 std::string model_text(const Run& run);
 nlohmann::json model_json(const Run& run);
 
-// What a run file or memory snapshot holds ("torchmem.snapshot/1", docs/schema/snapshot.json).
-std::string snapshot_text(const Run& run, const std::string& name);
-nlohmann::json snapshot_json(const Run& run, const std::string& name);
+// What a run file or memory snapshot holds ("torchmem.snapshot/1", docs/schema/snapshot.json), with the
+// analysis of each of its devices.
+std::string snapshot_text(const Run& run, const std::string& name, const std::list<Analysis>& devices,
+                          const TextStyle& style = {});
+nlohmann::json snapshot_json(const Run& run, const std::string& name, const std::list<Analysis>& devices,
+                             size_t most_blocks = default_most_blocks);
+std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& devices,
+                              size_t top);
 
 // The run as a page that a browser opens without a network: timeline, owners, segments, blocks. UTF-8 whatever
 // the names in the run are, and none of them is read as markup.

@@ -18,6 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds longest_wait(1000);
+constexpr std::chrono::milliseconds between_calls(200);
+
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
@@ -59,8 +62,8 @@ class ChildGroup::HeldSignals {
 
   const sigset_t& before() const { return before_; }
   // The next signal, or -1 when none comes in that time.
-  int wait(siginfo_t& information, time_t seconds) const {
-    timespec timeout{seconds, 0};
+  int wait(siginfo_t& information, std::chrono::milliseconds longest) const {
+    timespec timeout{longest.count() / 1000, longest.count() % 1000 * 1000000};
     return sigtimedwait(&held_, &information, &timeout);
   }
 
@@ -99,7 +102,7 @@ size_t ChildGroup::running() const { return children_.size(); }
 
 bool ChildGroup::interrupted() {
   siginfo_t information{};
-  for (int signal; (signal = signals_->wait(information, 0)) > 0;)
+  for (int signal; (signal = signals_->wait(information, std::chrono::milliseconds(0))) > 0;)
     take(signal, information.si_code == SI_KERNEL);
   return interrupted_;
 }
@@ -120,7 +123,7 @@ void ChildGroup::take(int signal, bool from_terminal) {
   }
 }
 
-std::pair<size_t, ChildResult> ChildGroup::wait() {
+std::pair<size_t, ChildResult> ChildGroup::wait(const std::function<void()>& meanwhile) {
   while (true) {
     for (auto child = children_.begin(); child != children_.end(); ++child) {
       pid_t ended = waitpid(child->pid, &child->result.status, WNOHANG);
@@ -134,14 +137,16 @@ std::pair<size_t, ChildResult> ChildGroup::wait() {
       if (Clock::now() >= child->stop_at) kill(child->pid, SIGKILL);
     }
     siginfo_t information{};
-    take(signals_->wait(information, 1), information.si_code == SI_KERNEL);
+    int signal = signals_->wait(information, meanwhile ? between_calls : longest_wait);
+    take(signal, information.si_code == SI_KERNEL);
+    if (meanwhile) meanwhile();
   }
 }
 
-ChildResult run_child(const ChildOptions& options) {
+ChildResult run_child(const ChildOptions& options, const std::function<void()>& meanwhile) {
   ChildGroup group;
   group.start(options);
-  return group.wait().second;
+  return group.wait(meanwhile).second;
 }
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,8 +35,9 @@ class ChildGroup {
   size_t start(const ChildOptions& options);
   // How many run.
   size_t running() const;
-  // Waits until one of them ends: its number and how it ended. At least one must run.
-  std::pair<size_t, ChildResult> wait();
+  // Waits until one of them ends: its number and how it ended. At least one must run. `meanwhile`, if any, is
+  // called a few times a second.
+  std::pair<size_t, ChildResult> wait(const std::function<void()>& meanwhile = nullptr);
   // Whether SIGINT or SIGTERM has come since the beginning.
   bool interrupted();
 
@@ -51,7 +53,7 @@ class ChildGroup {
 };
 
 // Runs one child to its end. Throws std::system_error when it cannot be started.
-ChildResult run_child(const ChildOptions& options);
+ChildResult run_child(const ChildOptions& options, const std::function<void()>& meanwhile = nullptr);
 
 // This process's environment with some variables set (or, with an empty value, removed).
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes);

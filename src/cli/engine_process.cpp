@@ -61,6 +61,11 @@ std::string address_space() {
   return chosen ? chosen : "model";
 }
 
+RunOrder order_of(const json& request) {
+  return {request.value("mode", "train") == "train", request.value("steps", int64_t{1}),
+          request.value("accumulate", int64_t{1})};
+}
+
 }  // namespace
 
 EngineProcess::EngineProcess(json request, const DeviceChoice& device) {
@@ -103,10 +108,16 @@ Run EngineProcess::finish(const ChildResult& result) const {
   return run;
 }
 
-Run run_engine(json request, const DeviceChoice& device) {
+Run run_engine(json request, const DeviceChoice& device, RunProgress* progress) {
+  RunOrder order = order_of(request);
   EngineProcess engine(std::move(request), device);
+  std::function<void()> meanwhile;
+  if (progress) {
+    progress->follow(engine.stream(), order);
+    meanwhile = [progress] { progress->update(); };
+  }
   try {
-    return engine.finish(run_child(engine.child()));
+    return engine.finish(run_child(engine.child(), meanwhile));
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::unavailable, std::string("cannot ") + error.what());
   }

@@ -9,6 +9,7 @@
 #include "cli/child_process.h"
 #include "cli/device_choice.h"
 #include "cli/preload.h"
+#include "cli/run_progress.h"
 #include "cli/temporary_directory.h"
 #include "torchmem/run.h"
 
@@ -22,6 +23,8 @@ class EngineProcess {
   EngineProcess(nlohmann::json request, const DeviceChoice& device);
   // How to start it, as long as this object lives.
   const ChildOptions& child() const { return child_; }
+  // Where it tells what happens, while it happens.
+  const std::filesystem::path& stream() const { return stream_; }
   // The run, once the process has ended.
   Run finish(const ChildResult& result) const;
 
@@ -34,7 +37,7 @@ class EngineProcess {
 
 // `request` is the engine's request but for "stream" and "device", which are set here. The run's `error` says
 // what went wrong, if anything: an interruption (SIGINT, SIGTERM) is ErrorKind::interrupted. Throws
-// Error(unavailable) when the engine cannot be started at all.
-Run run_engine(nlohmann::json request, const DeviceChoice& device);
+// Error(unavailable) when the engine cannot be started at all. `progress`, if any, is kept up to date.
+Run run_engine(nlohmann::json request, const DeviceChoice& device, RunProgress* progress = nullptr);
 
 }  // namespace torchmem::cli

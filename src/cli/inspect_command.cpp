@@ -4,6 +4,7 @@
 #include "cli/model_file.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/report_options.h"
 #include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
@@ -16,7 +17,9 @@ namespace {
 constexpr const char* footer =
     "Of a model: signature, parameters, buffers, constants, devices and operators in the file, and what is "
     "missing.\n"
-    "Of a run file or a memory snapshot of PyTorch: peak, end, and what is free within it.";
+    "Of a run file or a memory snapshot of PyTorch: peak and end, and whose the memory is, at the peak and "
+    "at "
+    "any moment.";
 
 class InspectCommand : public Command {
  public:
@@ -28,11 +31,14 @@ class InspectCommand : public Command {
     app.add_option("--html", html_, "A page to look at a run with, in any browser and without a network")
         ->option_text("FILE.html")
         ->group("Output");
+    add_report_options(app, report_);
     app.footer(footer);
   }
 
   ExitCode run() override {
-    check_outputs({{"--html", html_}, {"--json", common.json}}, input_files(options_));
+    check_report_options(report_, common.json);
+    check_outputs({{"--html", html_}, {"--markdown", report_.markdown}, {"--json", common.json}},
+                  input_files(options_));
     outputs_checked = true;
     if (kind_of_file(options_.model) == FileKind::pickle) return inspect_snapshot();
     return inspect_model();
@@ -49,9 +55,30 @@ class InspectCommand : public Command {
   ExitCode inspect_snapshot() const {
     Run run = read_run_file(options_.model);
     if (!html_.empty()) write_output("--html", html_, html_report(run, options_.model));
-    if (!common.json.empty()) write_json_output(common.json, snapshot_json(run, options_.model));
-    if (common.json != "-") write_stdout(snapshot_text(run, options_.model));
+    const std::string& name = options_.model;
+    std::list<Analysis> devices = analyse_devices(run, report_.moments);
+    if (!common.json.empty()) {
+      write_json_output(common.json, snapshot_json(run, name, devices, most_blocks(report_)));
+    }
+    if (!report_.markdown.empty()) {
+      write_markdown(report_.markdown, snapshot_markdown(run, name, devices, markdown_top(report_)));
+    }
+    if (common.json != "-" && report_.markdown != "-") {
+      write_stdout(snapshot_text(run, name, devices, text_style(report_)));
+    }
     return ExitCode::yes;
+  }
+
+  // A model has no moments and no peak.
+  void refuse_report_options() const {
+    const char* given = !report_.moments.empty()    ? "--at"
+                        : report_.has_top           ? "--top"
+                        : !report_.markdown.empty() ? "--markdown"
+                                                    : nullptr;
+    if (!given) return;
+    throw Error(ErrorKind::bad_usage, std::string(given) + ": " + options_.model +
+                                          " is a model, which has no run to report on. Expected a run file "
+                                          "(profile --save) or a memory snapshot; or use torchmem profile.");
   }
 
   ExitCode inspect_model() const {
@@ -60,6 +87,7 @@ class InspectCommand : public Command {
                                             " is a model, and the page shows runs. Expected a run file or a "
                                             "memory snapshot; or use torchmem profile --html.");
     }
+    refuse_report_options();
     json request = make_request(options_, "inspect", common.log_level);
     DeviceChoice device = choose_device(options_.device);
     Run run = run_engine(request, device);
@@ -74,6 +102,7 @@ class InspectCommand : public Command {
 
   ModelOptions options_;
   std::string html_;
+  ReportOptions report_;
 };
 
 }  // namespace

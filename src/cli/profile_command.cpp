@@ -1,9 +1,12 @@
+#include <iostream>
+
 #include "cli/commands.h"
 #include "cli/engine_facts.h"
 #include "cli/engine_process.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/report_options.h"
+#include "cli/run_progress.h"
 #include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
@@ -37,16 +40,20 @@ class ProfileCommand : public Command {
         ->group("Output");
     app.add_flag("--summary", summary_, "The table of torch.cuda.memory_summary() in place of the report")
         ->group("Output");
+    add_report_options(app, report_);
     app.footer(footer);
   }
 
   ExitCode run() override {
-    check_outputs({{"--save", save_}, {"--html", html_}, {"--json", common.json}}, input_files(options_));
+    check_report_options(report_, common.json);
+    check_outputs(
+        {{"--save", save_}, {"--html", html_}, {"--markdown", report_.markdown}, {"--json", common.json}},
+        input_files(options_));
     outputs_checked = true;
     json request = make_request(options_, "profile", common.log_level);
     DeviceChoice device = choose_device(options_.device);
-    Progress progress("running " + options_.model, common);
-    Run run = run_engine(request, device);
+    RunProgress progress("running " + options_.model, common);
+    Run run = run_engine(request, device, &progress);
     progress.end();
     add_engine_facts(run, request, device);
     if (!save_.empty()) write_output("--save", save_, write_run(run));
@@ -63,16 +70,35 @@ class ProfileCommand : public Command {
   }
 
  private:
+  // A run that ended early may lack the moments that were asked for; what there is, is reported all the same.
+  std::unique_ptr<Analysis> analyse(const Run& run) const {
+    try {
+      return std::make_unique<Analysis>(run, run.main_device(), report_.moments);
+    } catch (const Error& error) {
+      if (!run.error || error.kind() != ErrorKind::bad_usage) throw;
+      std::cerr << "torchmem: " << error.what() << std::endl;
+      return std::make_unique<Analysis>(run, run.main_device());
+    }
+  }
+
   ExitCode report(const Run& run) const {
-    if (!common.json.empty()) write_json_output(common.json, profile_json(run));
-    bool has_text = common.json != "-" && (!run.error || run.error->kind == ErrorKind::out_of_memory);
-    if (has_text) write_stdout(summary_ ? memory_summary(run) : profile_text(run));
+    std::unique_ptr<Analysis> analysed = analyse(run);
+    const Analysis& analysis = *analysed;
+    if (!common.json.empty()) write_json_output(common.json, profile_json(analysis, most_blocks(report_)));
+    bool has_result = !run.error || run.error->kind == ErrorKind::out_of_memory;
+    if (!report_.markdown.empty() && has_result) {
+      write_markdown(report_.markdown, profile_markdown(analysis, markdown_top(report_)));
+    }
+    if (common.json != "-" && report_.markdown != "-" && has_result) {
+      write_stdout(summary_ ? memory_summary(run) : profile_text(analysis, text_style(report_)));
+    }
     if (!run.error) return ExitCode::yes;
     say_error(run, save_);
     return exit_code_of(run.error->kind);
   }
 
   ModelOptions options_;
+  ReportOptions report_;
   std::string save_;
   std::string html_;
   bool summary_ = false;

@@ -87,30 +87,37 @@ json fidelity_json(const Run& run) {
   return result;
 }
 
-std::string fidelity_text(const Run& run) {
+std::string fidelity_line(const Run& run) {
   std::string verified = is_verified(run) ? "" : "; this profile was not verified against a device";
-  if (run.findings.empty())
-    return wrap("fidelity: complete, nothing was assumed" + verified, 0) + profile_notes(run);
+  if (run.findings.empty()) return "fidelity: complete, nothing was assumed" + verified;
   std::string line = "fidelity: not complete";
-  std::string details;
   for (const Kind& kind : kinds) {
     uint64_t count = 0;
     uint64_t bytes = 0;
-    size_t entries = 0;
     for (const Finding& finding : run.findings) {
       if (finding.kind != kind.name) continue;
       count += finding.count;
       bytes += finding.bytes;
-      if (entries++ < shown_of_a_kind) details += describe(finding, kind);
     }
     if (count == 0) continue;
     line += ", " + counted(count, kind.singular);
     if (bytes > 0) line += " (" + format_bytes(bytes) + ")";
+  }
+  return line + verified;
+}
+
+std::string fidelity_text(const Run& run) {
+  std::string text = wrap(fidelity_line(run), 0) + profile_notes(run);
+  for (const Kind& kind : kinds) {
+    size_t entries = 0;
+    for (const Finding& finding : run.findings) {
+      if (finding.kind == kind.name && entries++ < shown_of_a_kind) text += describe(finding, kind);
+    }
     if (entries > shown_of_a_kind) {
-      details += "  and " + format_count(entries - shown_of_a_kind) + " more (--json lists all)\n";
+      text += "  and " + format_count(entries - shown_of_a_kind) + " more (--json lists all)\n";
     }
   }
-  return wrap(line + verified, 0) + profile_notes(run) + details;
+  return text;
 }
 
 }  // namespace torchmem

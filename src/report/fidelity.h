@@ -11,7 +11,10 @@ namespace torchmem {
 // {"complete", "verified", "estimated_workspaces": [...], "assumed_values": [...], "unmodelled_calls": [...]}
 nlohmann::json fidelity_json(const Run& run);
 
-// One line, then one or two for each finding (the first few of a kind).
+// "fidelity: complete, nothing was assumed", or how much was; without a line's end.
+std::string fidelity_line(const Run& run);
+
+// That, then one or two for each finding (the first few of a kind).
 std::string fidelity_text(const Run& run);
 
 }  // namespace torchmem

@@ -1,6 +1,6 @@
+#include "report/breakdown_json.h"
 #include "report/fidelity.h"
 #include "run/phase_json.h"
-#include "torchmem/peak.h"
 #include "torchmem/report.h"
 
 namespace torchmem {
@@ -9,7 +9,7 @@ using nlohmann::json;
 
 namespace {
 
-json moment_json(const PeakMoment& moment) {
+json at_peak_json(const PeakMoment& moment) {
   const AllocatorTotals& totals = moment.totals;
   return {{"allocated_bytes", totals.allocated},
           {"requested_bytes", totals.requested},
@@ -20,20 +20,26 @@ json moment_json(const PeakMoment& moment) {
           {"largest_inactive_bytes", moment.largest_inactive}};
 }
 
-json peak_json(const Peak& peak) {
+json peak_json(const Analysis& analysis, size_t most_blocks) {
+  const Peak& peak = *analysis.peak();
   json object = {{"allocated_bytes", peak.allocated}};
   if (peak.reserved) object["reserved_bytes"] = *peak.reserved;
   if (peak.requested) object["requested_bytes"] = *peak.requested;
   if (peak.device_bytes) object["device_bytes"] = *peak.device_bytes;
   if (peak.phase) object["phase"] = *peak.phase;
   if (peak.iteration) object["iteration"] = *peak.iteration;
-  if (peak.moment) object["at_peak"] = moment_json(*peak.moment);
+  if (peak.moment) object["at_peak"] = at_peak_json(*peak.moment);
+  // Views of another peak than the one stated would not add up to it.
+  if (analysis.at_peak() && analysis.at_peak()->totals.allocated == peak.allocated) {
+    object.update(views_json(analysis, *analysis.at_peak(), most_blocks));
+  }
   return object;
 }
 
 }  // namespace
 
-json profile_json(const Run& run) {
+json profile_json(const Analysis& analysis, size_t most_blocks) {
+  const Run& run = analysis.run();
   json result = {{"schema", "torchmem.profile/1"}, {"torchmem", TORCHMEM_VERSION}};
   for (const auto& [name, value] : run.facts.items()) {
     if (!result.contains(name)) result[name] = value;
@@ -41,10 +47,23 @@ json profile_json(const Run& run) {
   json phases = json::array();
   for (const Phase& phase : run.phases) phases.push_back(phase_to_json(phase));
   result["phases"] = std::move(phases);
-  if (std::optional<Peak> peak = find_peak(run)) result["peak"] = peak_json(*peak);
+  if (analysis.peak()) result["peak"] = peak_json(analysis, most_blocks);
+  if (analysis.at_reserved_peak()) {
+    result["reserved_peak"] = moment_json(analysis, *analysis.at_reserved_peak(), most_blocks);
+  }
+  if (!analysis.moments().empty()) {
+    json moments = json::array();
+    for (const Breakdown& moment : analysis.moments()) {
+      moments.push_back(moment_json(analysis, moment, most_blocks));
+    }
+    result["moments"] = std::move(moments);
+  }
+  if (analysis.growth()) result["growth"] = growth_json(analysis, most_blocks);
   result["fidelity"] = fidelity_json(run);
   result["error"] = run.error ? error_to_json(*run.error) : json();
   return result;
 }
+
+json profile_json(const Run& run) { return profile_json(Analysis(run, run.main_device())); }
 
 }  // namespace torchmem

@@ -1,6 +1,8 @@
 #include <algorithm>
-#include <set>
 
+#include "report/breakdown_json.h"
+#include "report/breakdown_text.h"
+#include "report/style.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 #include "torchmem/peak.h"
@@ -39,15 +41,6 @@ End end_of(const Run& run, int32_t device) {
   return end;
 }
 
-std::set<int32_t> devices_of(const Run& run) {
-  std::set<int32_t> devices;
-  for (const Segment& segment : run.segments) devices.insert(segment.device);
-  for (size_t device = 0; device < run.traces.size(); ++device) {
-    if (!run.traces[device].empty()) devices.insert(static_cast<int32_t>(device));
-  }
-  return devices;
-}
-
 const std::vector<Event>* trace_of(const Run& run, int32_t device) {
   auto index = static_cast<size_t>(device);
   return index < run.traces.size() && !run.traces[index].empty() ? &run.traces[index] : nullptr;
@@ -58,15 +51,80 @@ uint64_t count_of(const std::vector<Event>& trace, Action action) {
       std::count_if(trace.begin(), trace.end(), [&](const Event& event) { return event.action == action; }));
 }
 
+// Calls `use` with the analysis of the run's main device.
+template <typename Use>
+auto with_main_analysis(const Run& run, const std::list<Analysis>& analyses, Use use) {
+  for (const Analysis& analysis : analyses) {
+    if (analysis.device() == run.main_device()) return use(analysis);
+  }
+  return use(Analysis(run, run.main_device()));  // of a run that has no events
+}
+
+void add_analysis(const Analysis& analysis, const End& end, size_t most_blocks, json& object) {
+  const std::optional<Breakdown>& at_end = analysis.at_end();
+  if (at_end && at_end->totals.allocated == end.allocated && at_end->totals.reserved == end.reserved) {
+    object["end"].update(views_json(analysis, *at_end, most_blocks));
+  }
+  if (analysis.at_peak() && object.contains("peak")) {
+    object["peak"]["at_peak"] = totals_json(*analysis.at_peak());
+    object["peak"].update(views_json(analysis, *analysis.at_peak(), most_blocks));
+  }
+  if (analysis.at_reserved_peak()) {
+    object["reserved_peak"] = moment_json(analysis, *analysis.at_reserved_peak(), most_blocks);
+  }
+  for (const Breakdown& moment : analysis.moments()) {
+    object["moments"].push_back(moment_json(analysis, moment, most_blocks));
+  }
+  if (analysis.growth()) object["growth"] = growth_json(analysis, most_blocks);
+}
+
+std::string device_lines(const Run& run, const Analysis& analysis) {
+  int32_t device = analysis.device();
+  End end = end_of(run, device);
+  std::string text = "device " + std::to_string(device) + "\n";
+  if (const std::vector<Event>* trace = trace_of(run, device)) {
+    text += "  trace:     " + counted(trace->size(), "event") + ", " +
+            counted(count_of(*trace, Action::alloc), "allocation") + ", " +
+            counted(count_of(*trace, Action::oom), "out-of-memory error") + "\n";
+    if (std::optional<PeakMoment> peak = find_peak_moment(run, device)) {
+      text += "  peak:      allocated " + bytes_exactly(peak->totals.allocated) + "\n";
+      text += "             reserved  " + bytes_exactly(peak->peak_reserved) + "\n";
+    } else {
+      text += "  peak:      not known, the trace does not fit together\n";
+    }
+  } else {
+    text += "  trace:     none was recorded, so only the end is known\n";
+  }
+  text += "  end:       allocated " + bytes_exactly(end.allocated) + "\n";
+  text += "             reserved  " + bytes_exactly(end.reserved) + " in " +
+          counted(end.segments, "segment") + "\n";
+  return text + "             free in them " + bytes_exactly(end.reserved - end.active) + ", largest piece " +
+         format_bytes(end.largest_inactive) + "\n";
+}
+
+// The views of a device whose phases nobody told: at the peak, else at the end.
+std::string device_views(const Analysis& analysis, const TextStyle& style) {
+  const std::optional<Breakdown>& shown = analysis.at_peak() ? analysis.at_peak() : analysis.at_end();
+  if (!shown) return "";
+  std::string heading = "\n";
+  if (!analysis.at_peak())
+    heading += wrap("At the end, since the peak is not known: " + analysis.gap() + ".", 0);
+  std::string growth = growth_text(analysis, style);
+  return breakdown_text(analysis, *shown, heading, style) + moments_text(analysis, style) +
+         (growth.empty() ? "" : "\n" + growth);
+}
+
 }  // namespace
 
-json snapshot_json(const Run& run, const std::string& name) {
+json snapshot_json(const Run& run, const std::string& name, const std::list<Analysis>& analyses,
+                   size_t most_blocks) {
   json result = {{"schema", "torchmem.snapshot/1"},
                  {"torchmem", TORCHMEM_VERSION},
                  {"file", name},
                  {"allocator_settings", run.allocator_settings}};
   json devices = json::array();
-  for (int32_t device : devices_of(run)) {
+  for (const Analysis& analysis : analyses) {
+    int32_t device = analysis.device();
     End end = end_of(run, device);
     json object = {{"device", device},
                    {"end",
@@ -87,43 +145,32 @@ json snapshot_json(const Run& run, const std::string& name) {
                         {"reserved_bytes", peak->peak_reserved},
                         {"event", peak->event}};
     }
+    add_analysis(analysis, end, most_blocks, object);
     devices.push_back(std::move(object));
   }
   result["devices"] = std::move(devices);
-  if (run.is_ours) result["profile"] = profile_json(run);
+  if (run.is_ours) {
+    result["profile"] = with_main_analysis(
+        run, analyses, [&](const Analysis& analysis) { return profile_json(analysis, most_blocks); });
+  }
   return result;
 }
 
-std::string snapshot_text(const Run& run, const std::string& name) {
+std::string snapshot_text(const Run& run, const std::string& name, const std::list<Analysis>& analyses,
+                          const TextStyle& style) {
   std::string text =
-      wrap(name + ": " + (run.is_ours ? "run file of torchmem" : "memory snapshot of PyTorch"), 0);
-  std::set<int32_t> devices = devices_of(run);
-  if (devices.empty()) text += "  nothing is in it: no segments and no trace\n";
-  for (int32_t device : devices) {
-    End end = end_of(run, device);
-    const std::vector<Event>* trace = trace_of(run, device);
-    text += "device " + std::to_string(device) + "\n";
-    if (trace) {
-      text += "  trace:     " + counted(trace->size(), "event") + ", " +
-              counted(count_of(*trace, Action::alloc), "allocation") + ", " +
-              counted(count_of(*trace, Action::oom), "out-of-memory error") + "\n";
-      if (std::optional<PeakMoment> peak = find_peak_moment(run, device)) {
-        text += "  peak:      allocated " + bytes_exactly(peak->totals.allocated) + "\n";
-        text += "             reserved  " + bytes_exactly(peak->peak_reserved) + "\n";
-      } else {
-        text += "  peak:      not known, the trace does not fit together\n";
-      }
-    } else {
-      text += "  trace:     none was recorded, so only the end is known\n";
-    }
-    text += "  end:       allocated " + bytes_exactly(end.allocated) + "\n";
-    text += "             reserved  " + bytes_exactly(end.reserved) + " in " +
-            counted(end.segments, "segment") + "\n";
-    text += "             free in them " + bytes_exactly(end.reserved - end.active) + ", largest piece " +
-            format_bytes(end.largest_inactive) + "\n";
+      wrap(printable(name) + ": " + (run.is_ours ? "run file of torchmem" : "memory snapshot of PyTorch"), 0);
+  if (analyses.empty()) text += "  nothing is in it: no segments and no trace\n";
+  for (const Analysis& analysis : analyses) {
+    text += device_lines(run, analysis);
+    // The main device's are in the profile.
+    if (run.is_ours && analysis.device() == run.main_device()) continue;
+    text += device_views(analysis, style);
   }
-  if (run.is_ours) text += "\n" + profile_text(run);
-  return text;
+  if (!run.is_ours) return text;
+  return text + "\n" + with_main_analysis(run, analyses, [&](const Analysis& analysis) {
+           return profile_text(analysis, style);
+         });
 }
 
 }  // namespace torchmem

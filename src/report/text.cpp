@@ -8,13 +8,6 @@ namespace torchmem {
 
 namespace {
 
-// Columns of UTF-8 text: its code points.
-size_t columns_of(std::string_view text) {
-  size_t columns = 0;
-  for (char c : text) columns += (static_cast<uint8_t>(c) & 0xc0) != 0x80;
-  return columns;
-}
-
 // The byte at which the code point `column` starts.
 size_t byte_of(std::string_view text, size_t column) {
   size_t byte = 0;
@@ -45,6 +38,12 @@ void wrap_line(std::string_view line, size_t indent, std::string& result) {
 }
 
 }  // namespace
+
+size_t columns_of(std::string_view text) {
+  size_t columns = 0;
+  for (char c : text) columns += (static_cast<uint8_t>(c) & 0xc0) != 0x80;
+  return columns;
+}
 
 std::string pad_right(std::string text, size_t width) {
   size_t columns = columns_of(text);

@@ -9,6 +9,9 @@ namespace torchmem {
 
 constexpr size_t report_width = 80;
 
+// Columns of UTF-8 text: its code points.
+size_t columns_of(std::string_view text);
+
 std::string pad_right(std::string text, size_t width);
 std::string pad_left(std::string text, size_t width);
 

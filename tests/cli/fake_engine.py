@@ -3,7 +3,7 @@
 
 A line that starts with '!' is an order: `!exit N`, `!kill SIGNAL`, `!wait` (until a signal ends it; the file `waiting` in the
 current folder says that it has come to that), `!say TEXT` (on standard output), `!keep FILE` (a copy of the request),
-`!environment NAME` (that variable, on standard error), `!wait-if TEXT` and
+`!environment NAME` (that variable, on standard error), `!sleep SECONDS`, `!wait-if TEXT` and
 `!crash-if TEXT` (where the request has that text). `REQUEST` in a record becomes the request as JSON.
 """
 import json
@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 
 
 def main():
@@ -37,6 +38,8 @@ def main():
                 signal.pause()
             if order == 'say':
                 print(argument, flush=True)
+            if order == 'sleep':
+                time.sleep(float(argument))
             if order == 'keep':
                 shutil.copyfile(sys.argv[1], argument)
             if order == 'environment':

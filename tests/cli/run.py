@@ -16,6 +16,7 @@ SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 
 sys.path.insert(0, str(HERE))
 import schema  # noqa: E402
+import sums  # noqa: E402
 
 
 class Failed(Exception):
@@ -105,11 +106,38 @@ def prepare(sections, folder, environment, variables):
             variables['FAKE_ENGINE_RECORDS'] = str(folder / '.engine-records')
 
 
+def documents(folder, done):
+    """Every JSON document of ours that the commands printed or wrote: its name and itself."""
+    texts = [('stdout', done.stdout)]
+    for path in sorted(folder.glob('**/*')):
+        if path.is_file() and not path.is_symlink() and path.suffix == '.json':
+            texts.append((path.name, path.read_text(encoding='utf-8', errors='replace')))
+    for name, text in texts:
+        if '"torchmem' not in text:
+            continue
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError:
+            continue  # text around it, or an input that is meant to be wrong
+        if isinstance(document, dict) and str(document.get('schema', '')).startswith('torchmem.'):
+            yield name, document
+
+
+def check_documents(folder, done):
+    """What a test need not ask for: schemas and sums hold in every document."""
+    for name, document in documents(folder, done):
+        path = ROOT / 'docs/schema' / (document['schema'].removeprefix('torchmem.').partition('/')[0] + '.json')
+        wrong = (schema.problems(document, path) if path.exists() else []) + sums.problems(document)
+        if wrong:
+            raise Failed(f'the JSON in {name} is not as it must be:\n  ' + '\n  '.join(wrong[:20]))
+
+
 def judge(sections, folder, done):
     values = {name: (argument, text) for name, argument, text in sections}
     expected_exit = int(values['exit'][0]) if 'exit' in values else 0
     if done.returncode != expected_exit:
         raise Failed(f'exit code {done.returncode}, expected {expected_exit}\n--- stdout\n{done.stdout}--- stderr\n{done.stderr}')
+    check_documents(folder, done)
     document = None
     if 'schema' in values:
         document = json.loads(done.stdout)

@@ -7,6 +7,12 @@
 namespace torchmem {
 namespace {
 
+std::string text_of(const torchmem::Run& run) { return profile_text(Analysis(run, run.main_device())); }
+
+std::string snapshot_text_of(const torchmem::Run& run, const std::string& name) {
+  return snapshot_text(run, name, analyse_devices(run));
+}
+
 void expect_fits(const std::string& text) {
   EXPECT_EQ(text.find("nan"), std::string::npos);
   EXPECT_EQ(text.find("inf"), std::string::npos);
@@ -21,8 +27,8 @@ void expect_fits(const std::string& text) {
 TEST(ProfileText, OfNothing) {
   torchmem::Run run;
   run.is_ours = true;
-  expect_fits(profile_text(run));
-  EXPECT_EQ(profile_text(run),
+  expect_fits(text_of(run));
+  EXPECT_EQ(text_of(run),
             "fidelity: complete, nothing was assumed; this profile was not verified against a\ndevice\n");
 }
 
@@ -42,8 +48,8 @@ TEST(ProfileText, FitsWhateverTheRunHolds) {
           name + "\",\"bytes\":18446744073709551615}\n" + "X {\"kind\":\"model_failed\",\"message\":\"" +
           name + "\"}\n",
       "s");
-  expect_fits(profile_text(run));
-  expect_fits(snapshot_text(run, name));
+  expect_fits(text_of(run));
+  expect_fits(snapshot_text_of(run, name));
   expect_fits(model_text(run));
 }
 
@@ -52,15 +58,15 @@ TEST(ProfileText, PhasesWithoutTraceStillHaveAPeak) {
       "torchmem-stream 1\nP "
       "{\"phase\":\"forward\",\"iteration\":0,\"allocated_bytes\":{\"current\":1,\"peak\":2048}}\n",
       "s");
-  std::string text = profile_text(run);
+  std::string text = text_of(run);
   EXPECT_NE(text.find("peak allocated  2.00 KiB (2,048 B), in forward of iteration 0\n"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("peak reserved"), std::string::npos);
 }
 
 TEST(SnapshotText, OfFilesOfAllKinds) {
-  expect_fits(snapshot_text(read_run_file(TEST_DATA "/P19.pickle"), "P19.pickle"));
-  expect_fits(snapshot_text(torchmem::Run(), "empty.pickle"));
+  expect_fits(snapshot_text_of(read_run_file(TEST_DATA "/P19.pickle"), "P19.pickle"));
+  expect_fits(snapshot_text_of(torchmem::Run(), "empty.pickle"));
 }
 
 }  // namespace

@@ -1,0 +1,125 @@
+#include "torchmem/analysis.h"
+
+#include <set>
+
+#include "analyze/phase_time.h"
+#include "analyze/replay.h"
+
+namespace torchmem {
+
+namespace {
+
+constexpr const char* end_moment = "end";
+
+std::optional<uint64_t> number_fact(const Run& run, const char* of, const char* name) {
+  auto object = run.facts.find(of);
+  if (object == run.facts.end() || !object->is_object()) return std::nullopt;
+  auto value = object->find(name);
+  if (value == object->end() || !value->is_number_integer()) return std::nullopt;
+  if (!value->is_number_unsigned() && value->get<int64_t>() < 0) return std::nullopt;
+  return value->get<uint64_t>();
+}
+
+bool has_segments(const Run& run, int32_t device) {
+  for (const Segment& segment : run.segments) {
+    if (segment.device == device) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Analysis::Analysis(const Run& run, int32_t device, const std::vector<std::string>& moments)
+    : run_(run), device_(device) {
+  if (device == run.main_device()) peak_ = find_peak(run);
+  if (!trace_of(run, device).empty()) {
+    try {
+      ledger_.emplace(run, device);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::bad_input) throw;
+      gap_ = error.what();
+    }
+  } else {
+    gap_ = "no trace was recorded";
+  }
+  if (ledger_) {
+    break_down_all(moments);
+  } else {
+    break_down_end(moments);
+  }
+}
+
+void Analysis::break_down_all(const std::vector<std::string>& moments) {
+  auto at = [&](std::string_view name) {
+    return break_down(run_, *ledger_, device_, find_moment(run_, *ledger_, device_, name));
+  };
+  for (const std::string& name : moments) moments_.push_back(at(name));
+  at_peak_ = at("peak");
+  at_reserved_peak_ = at("reserved-peak");
+  at_end_ = at(end_moment);
+  growth_ = find_growth(run_, *ledger_, device_);
+}
+
+// The final segments need no trace.
+void Analysis::break_down_end(const std::vector<std::string>& moments) {
+  for (const std::string& name : moments) {
+    if (name == end_moment) continue;
+    throw Error(ErrorKind::bad_usage, "there is no moment '" + name +
+                                          "' in this run: only the end is known, since " + gap_ +
+                                          ". Expected end.");
+  }
+  if (!has_segments(run_, device_)) return;
+  end_only_.facts = run_.facts;
+  end_only_.stacks = run_.stacks;
+  end_only_.tensors = run_.tensors;
+  end_only_.segments = run_.segments;
+  end_only_.has_segments = true;
+  end_only_.allocator_settings = run_.allocator_settings;
+  try {
+    ledger_.emplace(end_only_, device_);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input || !moments.empty()) throw;
+    gap_ = error.what();
+    return;
+  }
+  at_end_ = break_down(end_only_, *ledger_, device_, find_moment(end_only_, *ledger_, device_, end_moment));
+  for (const std::string& name : moments) {
+    moments_.push_back(*at_end_);
+    moments_.back().moment.name = name;
+  }
+}
+
+bool Analysis::has_limit() const { return number_fact(run_, "arguments", "limit_bytes").has_value(); }
+
+std::optional<uint64_t> Analysis::room() const {
+  if (auto limit = number_fact(run_, "arguments", "limit_bytes")) return limit;
+  std::optional<uint64_t> total = number_fact(run_, "device", "total_bytes");
+  if (!total || run_.phases.empty()) return std::nullopt;
+  const Phase& last = run_.phases.back();
+  if (!last.device_bytes || !last.reserved || *last.device_bytes < last.reserved->current)
+    return std::nullopt;
+  uint64_t outside = *last.device_bytes - last.reserved->current;
+  return outside <= *total ? std::optional(*total - outside) : std::nullopt;
+}
+
+std::optional<uint64_t> Analysis::iterations_left() const {
+  std::optional<uint64_t> most = room();
+  if (!growth_ || !most || !at_peak_ || growth_->bytes_per_iteration == 0) return std::nullopt;
+  uint64_t peak = at_peak_->totals.allocated;
+  return *most > peak ? (*most - peak) / growth_->bytes_per_iteration : 0;
+}
+
+const Phase* Analysis::phase_of(uint64_t event) const { return phase_at(run_, device_, event); }
+
+std::list<Analysis> analyse_devices(const Run& run, const std::vector<std::string>& moments) {
+  std::set<int32_t> devices;
+  for (const Segment& segment : run.segments) devices.insert(segment.device);
+  for (size_t device = 0; device < run.traces.size(); ++device) {
+    if (!run.traces[device].empty()) devices.insert(static_cast<int32_t>(device));
+  }
+  std::list<Analysis> analyses;
+  for (int32_t device : devices) analyses.emplace_back(run, device, moments);
+  return analyses;
+}
+
+}  // namespace torchmem

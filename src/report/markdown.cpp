@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <cctype>
+
+#include "report/breakdown_text.h"
+#include "report/fidelity.h"
+#include "report/module_tree.h"
+#include "report/phase_table.h"
+#include "report/run_header.h"
+#include "report/text.h"
+#include "run/utf8.h"
+#include "torchmem/bytes.h"
+#include "torchmem/report.h"
+
+namespace torchmem {
+
+namespace {
+
+// Text that Markdown shows as it is, also within a table: punctuation that it might act on gets a backslash,
+// HTML's an entity, and a line's end becomes a blank.
+std::string escaped(const std::string& text) {
+  constexpr std::string_view acting = "\\`*_{}[]()#+-!|~@$";
+  std::string result;
+  for (char c : valid_utf8(text)) {
+    if (c == '<') {
+      result += "&lt;";
+    } else if (c == '>') {
+      result += "&gt;";
+    } else if (c == '&') {
+      result += "&amp;";
+    } else if (std::iscntrl(static_cast<unsigned char>(c))) {
+      result += ' ';
+    } else {
+      if (acting.find(c) != std::string_view::npos) result += '\\';
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += " " + cell + " |";
+  return line + "\n";
+}
+
+// The names' column is to the left, the numbers' to the right.
+std::string head(const std::vector<std::string>& titles) {
+  std::string line = "|:---|";
+  for (size_t i = 1; i < titles.size(); ++i) line += "---:|";
+  return row(titles) + line + "\n";
+}
+
+// Within a summary there is HTML, and no Markdown.
+std::string html_escaped(const std::string& text) {
+  std::string result;
+  for (char c : valid_utf8(text)) result += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return result;
+}
+
+std::string folded(const std::string& summary, const std::string& content) {
+  return "<details><summary>" + summary + "</summary>\n\n" + content + "\n</details>\n\n";
+}
+
+std::string share_table(const char* title, const std::vector<Share>& shares, uint64_t whole, size_t top) {
+  std::string text = head({title, "bytes", "share"});
+  uint64_t rest = 0;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    if (i >= top) {
+      rest += shares[i].bytes;
+      continue;
+    }
+    text += row({escaped(owner_name(shares[i].name)), format_bytes(shares[i].bytes),
+                 percent(shares[i].bytes, whole)});
+  }
+  if (shares.size() <= top) return text;
+  return text + row({"and " + format_count(shares.size() - top) + " more", format_bytes(rest),
+                     percent(rest, whole)});
+}
+
+std::string breakdown_tables(const Breakdown& breakdown, size_t top) {
+  uint64_t whole = breakdown.totals.allocated;
+  if (whole == 0) return "";
+  std::string categories = head({"category", "bytes", "share"});
+  uint64_t requested = 0;
+  for (size_t i = 0; i < category_count; ++i) {
+    const Share& share = breakdown.categories[i];
+    requested += share.requested;
+    if (share.bytes == 0) continue;
+    categories += row({escaped(std::string(name_of(static_cast<Category>(i)))), format_bytes(share.bytes),
+                       percent(share.bytes, whole)});
+  }
+  categories +=
+      row({"*rounding, in these*", format_bytes(whole - requested), percent(whole - requested, whole)});
+  std::string modules = head({"module", "bytes", "share", "own"});
+  std::vector<ShownModule> shown = modules_to_show(breakdown.root, top);
+  for (const ShownModule& module : shown) {
+    std::string name = module.depth == 0 ? "(model)" : module.module->path;
+    std::string type = short_type(module.module->type);
+    modules += row({escaped(type.empty() ? name : name + " " + type), format_bytes(module.module->inclusive),
+                    percent(module.module->inclusive, whole), format_bytes(module.module->own)});
+  }
+  std::string text = categories + "\n";
+  if (shown.size() > 1) text += modules + "\n";
+  if (!breakdown.ops.empty()) {
+    text += folded("Operators and lines", share_table("operator", breakdown.ops, whole, top) + "\n" +
+                                              share_table("line", breakdown.lines, whole, top));
+  }
+  return text;
+}
+
+std::string phases_markdown(const Run& run) {
+  std::string text = head({"phase", "iteration", "allocated", "peak", "reserved", "peak"});
+  auto cell = [](const std::optional<Usage>& usage, uint64_t Usage::*member) {
+    return usage ? format_bytes((*usage).*member) : std::string("-");
+  };
+  for (const PhaseRow& line : phase_rows(run.phases)) {
+    if (!line.phase) {
+      text += row({escaped(line.note), "", "", "", "", ""});
+      continue;
+    }
+    const Phase& phase = *line.phase;
+    text += row({escaped(phase.name), escaped(iteration_text(phase)), cell(phase.allocated, &Usage::current),
+                 cell(phase.allocated, &Usage::peak), cell(phase.reserved, &Usage::current),
+                 cell(phase.reserved, &Usage::peak)});
+  }
+  return text;
+}
+
+std::string place(const std::optional<std::string>& phase, const std::optional<int64_t>& iteration) {
+  return phase ? escaped(phase_name(*phase, iteration ? &*iteration : nullptr)) : std::string();
+}
+
+std::string growth_markdown(const Analysis& analysis) {
+  if (!analysis.growth()) return "";
+  const Growth& growth = *analysis.growth();
+  std::string text = "**Grows by " + format_bytes(growth.bytes_per_iteration) +
+                     " an iteration**, from iteration " + std::to_string(growth.first_iteration) + " on";
+  for (const auto* owners : {&growth.categories, &growth.modules, &growth.ops, &growth.lines}) {
+    if (!owners->empty() && !owners->front().name.empty()) text += ", " + escaped(owners->front().name);
+  }
+  if (std::optional<uint64_t> left = analysis.iterations_left()) {
+    text += "; " + format_bytes(*analysis.room()) +
+            (analysis.has_limit() ? " (the limit)" : " (the device)") + " is reached after at most " +
+            counted(*left, "more iteration");
+  }
+  return text + ".\n\n";
+}
+
+// The peak's tables, or the end's with the reason, then those of the moments that were asked for.
+std::string moments_markdown(const Analysis& analysis, size_t top) {
+  std::string text;
+  if (analysis.at_peak()) {
+    text += breakdown_tables(*analysis.at_peak(), top);
+  } else if (analysis.at_end()) {
+    text += "Only the end is known: " + escaped(analysis.gap()) + ".\n\n" +
+            breakdown_tables(*analysis.at_end(), top);
+  }
+  for (const Breakdown& breakdown : analysis.moments()) {
+    text +=
+        folded("At " + html_escaped(breakdown.moment.name) + ": " + format_bytes(breakdown.totals.allocated) +
+                   " allocated, " + format_bytes(breakdown.totals.reserved) + " reserved",
+               breakdown_tables(breakdown, top));
+  }
+  return text + growth_markdown(analysis);
+}
+
+std::string peak_markdown(const Peak& peak) {
+  auto cell = [](const std::optional<uint64_t>& bytes) {
+    return bytes ? format_bytes(*bytes) : std::string("-");
+  };
+  return head({"peak allocated", "peak reserved", "on the device", "where"}) +
+         row({"**" + format_bytes(peak.allocated) + "**", cell(peak.reserved), cell(peak.device_bytes),
+              place(peak.phase, peak.iteration)}) +
+         "\n";
+}
+
+}  // namespace
+
+std::string profile_markdown(const Analysis& analysis, size_t top) {
+  const Run& run = analysis.run();
+  std::string text;
+  auto line = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : " · ") + escaped(part);
+  };
+  line(model_name(run));
+  line(device_text(run));
+  line(arguments_text(run));
+  text = "### Memory\n\n" + (text.empty() ? "" : text + "\n\n");
+  if (run.error) {
+    bool memory = run.error->kind == ErrorKind::out_of_memory;
+    text += "**" + std::string(memory ? "Out of memory" : "Ended") +
+            (run.error->phase ? " in " + place(run.error->phase, run.error->iteration) : "") + ":** " +
+            escaped(run.error->message) + "\n\n";
+  }
+  if (analysis.peak()) text += peak_markdown(*analysis.peak());
+  text += moments_markdown(analysis, top);
+  if (!run.phases.empty()) text += folded("Phases", phases_markdown(run));
+  return text + escaped(fidelity_line(run)) + "\n";
+}
+
+std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& analyses,
+                              size_t top) {
+  if (run.is_ours && analyses.size() == 1) return profile_markdown(analyses.front(), top);
+  std::string text = "### Memory in " + escaped(name) + "\n\n";
+  if (analyses.empty()) return text + "Nothing is in it: no segments and no trace.\n";
+  for (const Analysis& analysis : analyses) {
+    if (analyses.size() > 1) text += "#### Device " + std::to_string(analysis.device()) + "\n\n";
+    if (analysis.at_peak()) {
+      Peak peak;
+      peak.allocated = analysis.at_peak()->totals.allocated;
+      peak.reserved = analysis.at_reserved_peak()->totals.reserved;
+      peak.phase = analysis.at_peak()->moment.phase;
+      peak.iteration = analysis.at_peak()->moment.iteration;
+      text += peak_markdown(peak);
+    }
+    text += moments_markdown(analysis, top);
+  }
+  return text;
+}
+
+}  // namespace torchmem

@@ -1,0 +1,61 @@
+#include "report/style.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace torchmem {
+
+namespace {
+
+constexpr std::array<Tint, category_count> category_tints = {
+    Tint::blue,     // parameters
+    Tint::blue,     // buffers
+    Tint::green,    // gradients
+    Tint::cyan,     // optimizer_state
+    Tint::blue,     // inputs
+    Tint::yellow,   // activations
+    Tint::yellow,   // outputs
+    Tint::magenta,  // temporaries
+    Tint::magenta,  // workspaces
+    Tint::red,      // other
+};
+
+}  // namespace
+
+Tint tint_of(Category category) { return category_tints[static_cast<size_t>(category)]; }
+
+std::string tinted(const TextStyle& style, Tint tint, const std::string& text) {
+  if (!style.colours || text.empty()) return text;
+  return "\033[" + std::to_string(static_cast<int>(tint)) + "m" + text + "\033[0m";
+}
+
+std::string bar(const TextStyle& style, uint64_t part, uint64_t whole, size_t columns) {
+  constexpr size_t steps = 8;
+  constexpr const char* ends[steps] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  if (whole == 0) return "";
+  double share = std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+  double length = share * static_cast<double>(columns);
+  if (!style.blocks) return std::string(static_cast<size_t>(std::lround(length)), '#');
+  auto eighths = static_cast<size_t>(std::lround(length * steps));
+  std::string text;
+  for (size_t i = 0; i < eighths / steps; ++i) text += "█";
+  return text + ends[eighths % steps];
+}
+
+std::string printable(const std::string& text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    auto byte = static_cast<uint8_t>(text[i]);
+    auto next = static_cast<uint8_t>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // a control character as UTF-8 has it
+      result += '?';
+      ++i;
+    } else {
+      result += byte < 0x20 || byte == 0x7f ? '?' : text[i];
+    }
+  }
+  return result;
+}
+
+}  // namespace torchmem
