@@ -15,7 +15,7 @@ struct FitBounds {
   uint64_t least = 1;
   uint64_t most = uint64_t{1} << 30;
   uint64_t multiple = 1;  // only multiples of it are run
-  // How many sizes above the answer must have been run without fitting; absent: 4 to 16, by how unevenly
+  // How many sizes above the answer must have been run without fitting; absent: 4 to 8, by how unevenly
   // memory was seen to grow.
   std::optional<uint64_t> check;
   bool exhaustive = false;  // run every size up to the first that does not fit, and the checked ones

@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t first_step = 32;   // the second size, as a multiple of the least one
 constexpr uint64_t most_growth = 16;  // of a size over the largest that fits
 constexpr uint64_t least_window = 4;
-constexpr uint64_t most_window = 16;
+constexpr uint64_t most_window = 8;
 
 }  // namespace
 
