@@ -6,6 +6,7 @@
 
 #include "agent/compile_watch.h"
 #include "agent/peaks.h"
+#include "agent/recording.h"
 #include "agent/writes.h"
 
 namespace {
@@ -26,7 +27,7 @@ extern "C" __attribute__((visibility("default"))) bool torchmem_agent_start() {
   if (joined.exchange(true)) return true;
   try {
     torchmem::agent::keep_peaks();
-    torchmem::agent::report_writes();
+    if (!torchmem::agent::start_recording()) torchmem::agent::report_writes();
     torchmem::agent::watch_for_compilation();
   } catch (const c10::Error& error) {
     cannot_join(error.what_without_backtrace());

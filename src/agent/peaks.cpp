@@ -107,7 +107,8 @@ class Gauges : public c10::monitor::detail::GaugeBackendFactoryIf {
 }  // namespace
 
 void keep_peaks() {
-  allocator::get()->attachAllocatorTraceTracker(on_event);  // first: an allocator that refuses is not measured
+  allocator::get()->attachAllocatorTraceTracker(
+      on_event);  // first: an allocator that refuses is not measured
   if (const char* given = std::getenv("TORCHMEM_RUN_DIR"); given != nullptr && *given != '\0') {
     directory = strdup(given);  // kept: the program may change its environment
     open_state();

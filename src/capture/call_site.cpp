@@ -8,19 +8,30 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "capture/module_path.h"
+#include "capture/module_scope.h"
 #include "capture/owners.h"
+#include "capture/python_frames.h"
 #include "capture/virtual_device.h"
 #include "capture/written_ranges.h"
 
 namespace torchmem::capture {
 namespace {
 
+constexpr std::string_view kEvaluateNode = "autograd::engine::evaluate_function: ";
+constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
+constexpr std::string_view kOptimizerStep = "Optimizer.step#";
+
 struct Operator {
   std::string name;
+  bool is_backward = false;
+  bool accumulates = false;
   struct Overload {
     const char* name;
     std::vector<std::uint32_t> written;
@@ -39,7 +50,9 @@ struct ThreadState {
   const Place* place = nullptr;  // of the outermost open operator; valid while place_known
   bool place_known = false;
   std::uint64_t step = 0;
-  bool is_in_scope = false;  // an OperatorScope's: what begins within is not seen
+  const ModuleScope* scope = nullptr;  // the innermost
+  bool is_in_scope = false;            // an optimizer's step: what begins within is not seen
+  std::size_t unseen = 0;              // operators open within it
 };
 
 /// Everything interned; never destroyed, because the autograd threads outlive static destructors.
@@ -66,7 +79,8 @@ ThreadState& thread_state() {
 }
 
 bool track_writes = false;
-Owners* the_owners = nullptr;
+bool follows_python = false;
+std::atomic<Owners*> the_owners{nullptr};
 std::atomic<std::uint64_t> steps{0};
 
 template <class T>
@@ -84,9 +98,26 @@ Frame source_frame(const torch::jit::StackEntry& entry) {
   return {std::get<0>(*where), std::get<1>(*where), entry.filename};
 }
 
-const Place* find_place() {
+const Place* find_python_place() {
+  std::string key;
+  Stack frames;
+  const Place* place = nullptr;
+  const auto is_known = [&](const std::string& found) {
+    const std::lock_guard lock(interned().mutex);
+    const auto known = interned().places.find(found);
+    if (known != interned().places.end()) place = known->second.get();
+    return place != nullptr;
+  };
+  if (!python_stack(key, is_known, frames) || place != nullptr) return place;
+  const std::lock_guard lock(interned().mutex);
+  auto& slot = interned().places[key];
+  if (!slot) slot = std::make_unique<Place>(Place{std::move(frames), ""});
+  return slot.get();
+}
+
+const Place* find_place(const ModuleScope* scope) {
   const auto entries = torch::jit::currentCallstack();
-  if (entries.empty()) return nullptr;
+  if (entries.empty()) return follows_python ? find_python_place() : nullptr;
   const auto modules = torch::jit::currentModuleHierarchy();
   std::string key;
   for (const auto& entry : entries) {
@@ -94,6 +125,7 @@ const Place* find_place() {
     append_bytes(key, entry.range.start());
   }
   for (const auto& module : modules) key += module;
+  if (scope != nullptr) key += "|" + scope->whole("");
 
   const std::lock_guard lock(interned().mutex);
   auto& slot = interned().places[key];
@@ -104,15 +136,15 @@ const Place* find_place() {
         slot->source.push_back(std::move(frame));
       interned().sources.push_back(entry.range.source());
     }
-    slot->module = module_path(modules);
+    slot->module = scope == nullptr ? module_path(modules) : scope->whole(module_path(modules));
   }
   return slot.get();
 }
 
 const Place* current_place(ThreadState& state) {
-  if (state.open.empty()) return find_place();
+  if (state.open.empty()) return find_place(state.scope);
   if (!state.place_known) {
-    state.place = find_place();
+    state.place = find_place(state.scope);
     state.place_known = true;
   }
   return state.place;
@@ -138,6 +170,8 @@ void enter_node(const at::RecordFunction& fn, ThreadState& state) {
   if (creator == interned().creators.end()) return;
   state.place = creator->second;
   state.place_known = true;
+  // A program never says when a graph is gone, and a node runs once as a rule.
+  if (follows_python) interned().creators.erase(creator);
 }
 
 /// The operator of that name. Names of operators lie where they are for good, so most are found by their
@@ -155,6 +189,8 @@ Operator* find_operator(const char* name) {
   if (!entry) {
     entry = std::make_unique<Operator>();
     entry->name = name;
+    entry->is_backward = entry->name.starts_with(kEvaluateNode);
+    entry->accumulates = entry->is_backward && entry->name.ends_with(kAccumulate);
   }
   slot = {name, entry.get()};
   return entry.get();
@@ -184,14 +220,26 @@ void open(Operator* op, ThreadState& state) {
   state.open.push_back(op);
 }
 
+/// PyTorch's own scopes of which only the optimizer's step is an operator.
+bool is_passed_over(const at::RecordFunction& fn) {
+  return fn.scope() == at::RecordScope::USER_SCOPE &&
+         !std::string_view(fn.name()).starts_with(kOptimizerStep);
+}
+
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
+  if (is_passed_over(fn)) return nullptr;
   Operator* op = find_operator(fn.name());
   auto& state = thread_state();
   if (state.is_in_scope) {
+    ++state.unseen;
     report_writes(*op, fn);
     return nullptr;
   }
   open(op, state);
+  if (fn.scope() == at::RecordScope::USER_SCOPE) {
+    state.is_in_scope = true;
+    return nullptr;
+  }
   if (fn.seqNr() >= 0) {
     if (fn.scope() == at::RecordScope::BACKWARD_FUNCTION) {
       enter_node(fn, state);
@@ -199,14 +247,24 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
       remember_creator(fn, state);
     }
   }
-  if (the_owners != nullptr) the_owners->used(fn.inputs());
+  if (Owners* owners = the_owners) owners->used(fn.inputs());
   report_writes(*op, fn);
   return nullptr;
 }
 
-void end(const at::RecordFunction&, at::ObserverContext*) {
+void end(const at::RecordFunction& fn, at::ObserverContext*) {
+  if (is_passed_over(fn)) return;
   auto& state = thread_state();
-  if (!state.is_in_scope && !state.open.empty()) state.open.pop_back();
+  if (state.unseen > 0) {
+    --state.unseen;
+    return;
+  }
+  if (state.is_in_scope) {
+    if (fn.scope() != at::RecordScope::USER_SCOPE) return;  // begun before anything was followed
+    state.is_in_scope = false;
+    if (Owners* owners = the_owners) owners->optimizer_step_ended(state.step);
+  }
+  if (!state.open.empty()) state.open.pop_back();
 }
 
 /// The innermost frame that is not PyTorch's own: its modules lie in torch/, its decompositions are strings.
@@ -222,13 +280,18 @@ const Frame* own_frame(const Stack& source) {
 
 }  // namespace
 
-void install_operator_tracking(bool writes, Owners* owners) {
+void install_operator_tracking(bool writes, Owners* owners, bool program) {
   track_writes = writes && virtual_device().written != nullptr;
   the_owners = owners;
-  at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
-                            .needsInputs(track_writes || owners != nullptr)
-                            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  follows_python = program;
+  std::unordered_set<at::RecordScope> scopes = {at::RecordScope::FUNCTION,
+                                                at::RecordScope::BACKWARD_FUNCTION};
+  if (program) scopes.insert(at::RecordScope::USER_SCOPE);
+  at::addGlobalCallback(
+      at::RecordFunctionCallback(begin, end).needsInputs(track_writes || owners != nullptr).scopes(scopes));
 }
+
+void stop_operator_tracking() { the_owners = nullptr; }
 
 OperatorScope::OperatorScope(const std::string& name) : was_enabled_(at::isRecordFunctionEnabled()) {
   auto& state = thread_state();
@@ -244,7 +307,45 @@ OperatorScope::~OperatorScope() {
   state.open.pop_back();
 }
 
+bool is_in_backward() {
+  const auto& state = thread_state();
+  return !state.open.empty() && state.open.front()->is_backward;
+}
+
+bool is_accumulating() {
+  const auto& state = thread_state();
+  return !state.open.empty() && state.open.front()->accumulates;
+}
+
 std::uint64_t current_step() { return thread_state().step; }
+
+struct ModuleScope::Around {
+  std::vector<Operator*> open;
+  const Place* place;
+  bool place_known;
+  const ModuleScope* scope;
+};
+
+ModuleScope::ModuleScope(std::string path, std::string type)
+    : path_(std::move(path)), type_(std::move(type)), around_(std::make_unique<Around>()) {
+  auto& state = thread_state();
+  *around_ = {std::move(state.open), state.place, state.place_known, state.scope};
+  state.open.clear();
+  state.place_known = false;
+  state.scope = this;
+}
+
+ModuleScope::~ModuleScope() {
+  auto& state = thread_state();
+  state.open = std::move(around_->open);
+  state.place = around_->place;
+  state.place_known = around_->place_known;
+  state.scope = around_->scope;
+}
+
+std::string ModuleScope::whole(const std::string& inner) const {
+  return inner.empty() ? path_ + " (" + type_ + ")" : path_ + "." + inner;
+}
 
 void forget_creators() {
   const std::lock_guard lock(interned().mutex);

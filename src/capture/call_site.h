@@ -20,8 +20,13 @@ class Owners;
 ///
 /// `install_operator_tracking` adds global callbacks once for the life of the process. With `writes`, each
 /// operator whose schema says that it writes an argument reports that argument's device range to the virtual
-/// GPU before it runs. With `owners`, each operator and node tells it of its inputs.
-void install_operator_tracking(bool writes, Owners* owners);
+/// GPU before it runs. With `owners`, each operator and node tells it of its inputs. With `program`, places
+/// are Python's where there is no TorchScript, and "Optimizer.step" of PyTorch's own optimizers is one
+/// operator.
+void install_operator_tracking(bool writes, Owners* owners, bool program);
+
+/// From now on only writes are reported.
+void stop_operator_tracking();
 
 /// The outermost operator or node that is open on the calling thread, or else the last one that ended there:
 /// a number that no other one has; 0 before the first.
@@ -40,6 +45,11 @@ class OperatorScope {
  private:
   bool was_enabled_;
 };
+
+/// Whether what is open on this thread is autograd's work on a node, or on the one that puts a gradient into
+/// `.grad`.
+bool is_in_backward();
+bool is_accumulating();
 
 /// Forgets which operators made which nodes: for when no backward can follow any more.
 void forget_creators();

@@ -31,7 +31,10 @@ bool is_exception_under_way() {
 void Owners::allocated(std::uint64_t address, std::uint64_t event) {
   Live live;
   live.event = event;
-  live.last_use = current_step();
+  live.birth = current_step();
+  live.last_use = live.birth;
+  live.born_in_backward = is_in_backward();
+  live.accumulated = program_ && is_accumulating();
   const std::lock_guard lock(mutex_);
   live_[address] = live;
 }
@@ -43,7 +46,13 @@ void Owners::freed(std::uint64_t address) {
   const Live live = found->second;
   live_.erase(found);
   if (live.category != Category::other) return;
-  if (live.last_use == current_step() || is_exception_under_way()) {
+  if (program_ && !live.born_in_backward && is_in_backward()) {
+    tell(live, Category::activations);
+  } else if (live.last_use == current_step()) {
+    tell(live, Category::temporaries);
+  } else if (live.accumulated) {
+    tell(live, Category::gradients);
+  } else if (is_exception_under_way()) {
     tell(live, Category::temporaries);
   } else if (live.tensor != kNoTensor) {
     tell(live, Category::other);
@@ -52,22 +61,28 @@ void Owners::freed(std::uint64_t address) {
 
 void Owners::used(c10::ArrayRef<const c10::IValue> inputs) {
   const std::uint64_t step = current_step();
+  const bool accumulates = program_ && is_accumulating();
   const std::lock_guard lock(mutex_);
   for (const auto& input : inputs) {
     if (input.isTensor()) {
-      use(input.toTensor(), step);
+      use(input.toTensor(), step, accumulates);
     } else if (input.isList()) {  // elements of an optional type may be None
       for (const c10::IValue& element : input.toListRef()) {
-        if (element.isTensor()) use(element.toTensor(), step);
+        if (element.isTensor()) use(element.toTensor(), step, accumulates);
       }
     }
   }
 }
 
-void Owners::use(const at::Tensor& tensor, std::uint64_t step) {
+void Owners::use(const at::Tensor& tensor, std::uint64_t step, bool accumulates) {
   Live* live = find(tensor);
   if (live == nullptr) return;
   live->last_use = step;
+  live->accumulated = live->accumulated || accumulates;
+  if (program_ && live->category == Category::other && tensor.is_leaf() && tensor.requires_grad()) {
+    live->tensor = describe("", tensor);
+    settle(*live, Category::parameters);
+  }
   if (live->tensor == kNoTensor) live->tensor = describe("", tensor);
 }
 
@@ -100,11 +115,28 @@ void Owners::claim_workspace(const void* memory, std::string_view library) {
   tell(found->second, Category::workspaces);
 }
 
+void Owners::optimizer_step_ended(std::uint64_t step) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [address, live] : live_) {
+    if (live.category == Category::other && live.birth == step) settle(live, Category::optimizer_state);
+  }
+}
+
 void Owners::finish() {
   const std::lock_guard lock(mutex_);
-  for (const auto& [address, live] : live_) {
-    if (live.category == Category::other && live.tensor != kNoTensor) tell(live, Category::other);
+  for (auto& [address, live] : live_) {
+    if (live.category != Category::other) continue;
+    if (live.accumulated) {
+      settle(live, Category::gradients);
+    } else if (live.tensor != kNoTensor) {
+      tell(live, Category::other);
+    }
   }
+}
+
+void Owners::settle(Live& live, Category category) {
+  live.category = category;
+  tell(live, category);
 }
 
 Owners::Live* Owners::find(const at::Tensor& tensor) {

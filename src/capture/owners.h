@@ -23,9 +23,15 @@ namespace torchmem::capture {
 /// claimed is a temporary if it was freed while the operator (outermost, or autograd node) ran that made it
 /// or that used it last, before the thread's next one, or by the exception that ended the run. Otherwise it
 /// is `other`.
+///
+/// In a program of someone else's (`program`) nobody says what is a parameter or a gradient, and autograd's
+/// hooks are the program's own. There, a parameter is a leaf that requires a gradient and is an operator's
+/// input; a gradient is what AccumulateGrad was given or made and left behind; optimizer state is what an
+/// optimizer's step made and left behind; and what was made outside backward and freed by a backward node was
+/// saved for it.
 class Owners {
  public:
-  explicit Owners(StreamWriter& writer) : writer_(writer) {}
+  Owners(StreamWriter& writer, bool program) : writer_(writer), program_(program) {}
 
   /// From the allocator's trace, with the allocator's lock held. `event` is the index of the alloc event.
   void allocated(std::uint64_t address, std::uint64_t event);
@@ -40,24 +46,31 @@ class Owners {
   /// The memory at that address is a library's workspace. Null and memory that is not the allocator's are
   /// passed over.
   void claim_workspace(const void* memory, std::string_view library);
+  /// Of a program: an optimizer's step ended on this thread, which began when `current_step` became `step`.
+  void optimizer_step_ended(std::uint64_t step);
   /// At the end of the run: what is known of the blocks that nobody claimed and that are still alive.
   void finish();
 
  private:
   struct Live {
     std::uint64_t event = 0;
+    std::uint64_t birth = 0;  // the step that made it
     std::uint64_t last_use = 0;
+    bool born_in_backward = false;
+    bool accumulated = false;  // made by AccumulateGrad or given to it
     TensorId tensor = kNoTensor;
     Category category = Category::other;
   };
 
   Live* find(const at::Tensor& tensor);
-  void use(const at::Tensor& tensor, std::uint64_t step);
+  void use(const at::Tensor& tensor, std::uint64_t step, bool accumulates);
+  void settle(Live& live, Category category);
   TensorId describe(std::string_view name, const at::Tensor& tensor);
   TensorId intern(std::string_view name, std::string_view dtype, c10::IntArrayRef shape);
   void tell(const Live& live, Category category, StackId saved_by = kNoStack);
 
   StreamWriter& writer_;
+  const bool program_;
   std::mutex mutex_;
   ska::flat_hash_map<std::uint64_t, Live> live_;  // by address
   std::unordered_map<std::string, TensorId> tensors_;

@@ -2,6 +2,7 @@
 
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <ctime>
@@ -29,7 +30,7 @@ constexpr std::size_t kAll = static_cast<std::size_t>(StatType::AGGREGATE);
 
 struct State {
   StreamWriter* writer = nullptr;
-  bool records_events = false;
+  std::atomic<bool> records_events{false};
   std::unique_ptr<Owners> owners;
   std::atomic<std::uint64_t> oom_request{0};  // of the last OOM event; its observers are called right after
   std::mutex oom_mutex;
@@ -101,6 +102,14 @@ void on_event(const TraceEntry& entry) {
   if (entry.action_ == TraceEntry::FREE_REQUESTED) owners->freed(entry.addr_);
 }
 
+/// The functions that see workspaces are the program's own, or preloaded, or not there.
+void watch_workspaces() {
+  auto* watch = reinterpret_cast<decltype(torchmem_watch_workspaces)*>(
+      dlsym(RTLD_DEFAULT, "torchmem_watch_workspaces"));
+  if (watch == nullptr) return;
+  watch([](const void* memory, const char* library) { state().owners->claim_workspace(memory, library); });
+}
+
 std::uint64_t largest_free_block(int device) {
   std::uint64_t largest = 0;
   for (const auto& segment : allocator::snapshot({0, 0}, false).segments) {
@@ -135,6 +144,11 @@ Recorder& Recorder::start(const Options& options) {
   return *recorder;
 }
 
+void Recorder::stop() {
+  state().records_events = false;
+  stop_operator_tracking();
+}
+
 Recorder::Recorder(const Options& options) : device_(options.device) {
   state().writer = options.writer;
   const bool is_virtual = virtual_device().present();
@@ -142,12 +156,13 @@ Recorder::Recorder(const Options& options) : device_(options.device) {
   options.writer->facts(
       {{"allocator_settings", allocator_settings_json(allocator::snapshot({0, 0}, false).config_metadata)}});
   if (options.recording == Recording::owners) {
-    state().owners = std::make_unique<Owners>(*options.writer);
-    watch_saved_tensors(*state().owners);
-    watch_workspaces(*state().owners);
+    state().owners = std::make_unique<Owners>(*options.writer, options.program);
+    if (!options.program) watch_saved_tensors(*state().owners);
+    watch_workspaces();
   }
   // A virtual device must know what is written, whatever is recorded.
-  if (state().owners || is_virtual) install_operator_tracking(is_virtual, state().owners.get());
+  if (state().owners || is_virtual)
+    install_operator_tracking(is_virtual, state().owners.get(), options.program);
   allocator::get()->attachOutOfMemoryObserver(on_out_of_memory);
   state().records_events = options.recording != Recording::off;
   if (state().records_events || is_virtual) allocator::get()->attachAllocatorTraceTracker(on_event);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "capture/owners.h"
+#include "capture/recording.h"
 #include "capture/stream_writer.h"
 
 namespace torchmem::capture {
@@ -21,10 +22,6 @@ struct OutOfMemory {
   std::uint64_t largest_free_block_bytes = 0;
 };
 
-/// How much is recorded: `owners` is everything; `events` leaves out stacks and whose the blocks are; `off`
-/// leaves only the phases and their statistics, to measure what recording costs.
-enum class Recording { off, events, owners };
-
 /// Records what the CUDA caching allocator does, for the rest of the process (trackers cannot be detached):
 /// every event with its stack, whose its block is, phases with their statistics, what the virtual GPU
 /// assumed.
@@ -36,10 +33,13 @@ class Recorder {
     StreamWriter* writer = nullptr;  // must be set
     int device = 0;                  // the device whose statistics the phases report
     Recording recording = Recording::owners;
+    bool program = false;  // of someone else's, not the engine (see Owners)
   };
 
   /// Once a process; later calls return the same recorder.
   static Recorder& start(const Options& options);
+  /// Nothing is recorded any more: for a child after fork, which has no right to the parent's stream.
+  static void stop();
 
   /// Resets the allocator's peaks, so that the phase's are its own.
   void begin_phase(std::string name, std::optional<int> iteration = {}, std::optional<int> micro = {});

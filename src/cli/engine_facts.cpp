@@ -49,16 +49,8 @@ bool is_verified(const Run& run, const DeviceChoice& device) {
 
 }  // namespace
 
-void add_engine_facts(Run& run, const json& request, const DeviceChoice& device) {
-  json& facts = run.facts;
-  if (!facts.contains("model") || !facts["model"].is_object()) facts["model"] = json::object();
-  if (!facts["model"].contains("path")) facts["model"]["path"] = request.at("model");
-  if (!facts.contains("arguments")) facts["arguments"] = arguments_of(request);
-  if (run.allocator_settings.empty()) {
-    const json settings = request.value("alloc_conf", json());
-    run.allocator_settings = {{"PYTORCH_CUDA_ALLOC_CONF", settings.is_string() ? settings : json("")}};
-  }
-  json& about = facts["device"];
+void add_device_facts(Run& run, const DeviceChoice& device) {
+  json& about = run.facts["device"];
   if (!about.is_object()) about = json::object();
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
     about["kind"] = "virtual";
@@ -70,6 +62,18 @@ void add_engine_facts(Run& run, const json& request, const DeviceChoice& device)
     about["index"] = device.index;
   }
   if (!device.why.empty()) about["chosen"] = device.why;
+}
+
+void add_engine_facts(Run& run, const json& request, const DeviceChoice& device) {
+  json& facts = run.facts;
+  if (!facts.contains("model") || !facts["model"].is_object()) facts["model"] = json::object();
+  if (!facts["model"].contains("path")) facts["model"]["path"] = request.at("model");
+  if (!facts.contains("arguments")) facts["arguments"] = arguments_of(request);
+  if (run.allocator_settings.empty()) {
+    const json settings = request.value("alloc_conf", json());
+    run.allocator_settings = {{"PYTORCH_CUDA_ALLOC_CONF", settings.is_string() ? settings : json("")}};
+  }
+  add_device_facts(run, device);
 }
 
 void say_error(const Run& run, const std::string& saved) {

@@ -9,6 +9,9 @@
 
 namespace torchmem::cli {
 
+// Which device it was: kind, profile and whether that is verified, or index, and how it was chosen.
+void add_device_facts(Run& run, const DeviceChoice& device);
+
 // Adds model path, arguments, and of the device: kind, profile, whether that is verified, why it was chosen.
 void add_engine_facts(Run& run, const nlohmann::json& request, const DeviceChoice& device);
 

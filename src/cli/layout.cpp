@@ -48,6 +48,10 @@ fs::path join_path() {
   return require(root() / "lib/torchmem/libtorchmem_join.so", "what loads the agent on a real GPU");
 }
 
+fs::path watch_path() {
+  return require(root() / "lib/torchmem/libtorchmem_watch.so", "what sees the libraries' workspaces");
+}
+
 fs::path torch_json_path() {
   return require(root() / "lib/torchmem/torch.json", "the record of the torch built against");
 }

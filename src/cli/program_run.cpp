@@ -48,7 +48,7 @@ void check_torch(const std::vector<std::string>& program) {
 }  // namespace
 
 ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device, int devices,
-                       bool number_given) {
+                       bool number_given, bool records) {
   if (find_in_path(program[0]).empty()) {
     throw Error(ErrorKind::unavailable, "cannot start '" + program[0] + "': there is no such program" +
                                             (program[0].find('/') == std::string::npos ? " in PATH" : ""));
@@ -67,6 +67,10 @@ ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoi
   } else {
     preloaded = {join_path()};
     if (number_given) changes.emplace_back("CUDA_VISIBLE_DEVICES", std::to_string(device.index));
+  }
+  if (records) {
+    preloaded.insert(preloaded.begin(), watch_path());
+    changes.emplace_back("TORCHMEM_RECORD", "1");
   }
   PreloadList libraries(preloaded);
   changes.emplace_back("LD_PRELOAD", libraries.value(std::getenv("LD_PRELOAD")));

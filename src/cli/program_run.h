@@ -16,10 +16,11 @@ constexpr int most_virtual_devices = 8;
 class ProgramRun {
  public:
   // Runs it to its end. `devices`: how many the virtual machine has; 0: one. `number_given`: whether a real
-  // device's number was asked for, so that the program sees only that one. Throws Error(bad_usage,
+  // device's number was asked for, so that the program sees only that one. `records`: the
+  // agent records everything that happens, for process_records.h. Throws Error(bad_usage,
   // unavailable) when it was not started.
   ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device, int devices,
-             bool number_given);
+             bool number_given, bool records = false);
   // The program's own exit code; as a shell has it for death by a signal.
   int exit_code() const;
   bool interrupted() const { return result_.interrupted; }

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/process_records.h"
 #include "cli/process_report.h"
 #include "cli/program_run.h"
 
@@ -29,6 +30,12 @@ class RunCommand : public Command {
     app.add_option("--devices", devices_, "How many devices the virtual machine has, 1 to 8, all alike")
         ->option_text("N (default 1)")
         ->check(CLI::Range(1, most_virtual_devices));
+    app.add_option(
+           "--save", save_,
+           "Record everything, Python's lines too, and keep it: a memory snapshot that memory_viz opens, "
+           "for torchmem inspect")
+        ->option_text("RUN.pickle")
+        ->group("Output");
     app.footer(footer);
   }
 
@@ -48,10 +55,12 @@ class RunCommand : public Command {
       throw Error(ErrorKind::bad_usage,
                   "no program to run. Expected: torchmem run [OPTIONS] -- PROGRAM ARGUMENTS...");
     }
-    check_outputs({{"--json", common.json}}, {});
+    check_outputs({{"--save", save_}, {"--json", common.json}}, {});
     outputs_checked = true;
-    ProgramRun run(program, choose_device(device_), devices_, device_ != "auto" && device_ != "cuda");
+    DeviceChoice device = choose_device(device_);
+    ProgramRun run(program, device, devices_, device_ != "auto" && device_ != "cuda", !save_.empty());
     report(run);
+    if (!save_.empty()) save(run.state(), device);
     return static_cast<ExitCode>(run.exit_code());
   }
 
@@ -70,7 +79,16 @@ class RunCommand : public Command {
     }
   }
 
+  void save(const std::filesystem::path& state, const DeviceChoice& device) const {
+    try {
+      save_process_records(read_process_records(state, program, device), save_);
+    } catch (const Error& error) {
+      std::cerr << "torchmem: " << error.what() << std::endl;
+    }
+  }
+
   std::string device_ = "auto";
+  std::string save_;
   int devices_ = 0;  // 0: not given
 };
 
