@@ -19,9 +19,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const Names modes = {"train", "inference", "grad-forward"};
+const Names modes = {"train", "inference", "inference-mode", "grad-forward"};
 const Names losses = {"sum", "mean", "mse", "cross_entropy"};
 const Names autocast_types = {"bf16", "f16"};
+const Names model_types = {"f32", "f16", "bf16"};
 
 // An optimizer with the forms that PyTorch has of it on CUDA.
 struct Optimizer {
@@ -88,6 +89,7 @@ void add_run_options(json& request, const ModelOptions& options) {
   check_one_of("--mode", options.mode, modes);
   check_one_of("--loss", options.loss, losses);
   if (!options.autocast.empty()) check_one_of("--autocast", options.autocast, autocast_types);
+  if (!options.dtype.empty()) check_one_of("--dtype", options.dtype, model_types);
   auto [optimizer, form] = parse_optimizer(options.optimizer);
   if (options.steps < 1)
     throw Error(ErrorKind::bad_usage, "--steps " + std::to_string(options.steps) + ": at least 1 is needed");
@@ -102,7 +104,9 @@ void add_run_options(json& request, const ModelOptions& options) {
   Dimensions dimensions = options.named_dimensions ? Dimensions::numbers_and_names : Dimensions::numbers;
   request["inputs"] = options.inputs_file.empty() ? parse_inputs(options.inputs, dimensions)
                                                   : read_inputs_file(options.inputs_file, dimensions);
-  request["mode"] = options.mode;
+  const bool inference_mode = options.mode == "inference-mode";
+  request["mode"] = inference_mode ? "inference" : options.mode;
+  request["inference_mode"] = inference_mode;
   request["optimizer"] = optimizer;
   request["optimizer_form"] = form;
   request["loss"] = options.loss;
@@ -110,7 +114,13 @@ void add_run_options(json& request, const ModelOptions& options) {
   request["steps"] = options.steps;
   request["accumulate"] = options.accumulate;
   request["autocast"] = null_if_empty(options.autocast);
+  request["dtype"] = null_if_empty(options.dtype);
   request["channels_last"] = options.channels_last;
+  request["checkpoint"] = options.checkpoint;
+  request["inplace"] = options.inplace;
+  request["keep_outputs"] = options.keep_outputs;
+  request["keep_grads"] = options.keep_grads;
+  request["empty_cache"] = options.empty_cache;
   request["jit"] = options.jit;
   if (options.no_attribution) request["recording"] = "events";
   request["alloc_conf"] = null_if_empty(options.alloc_conf);
@@ -137,6 +147,8 @@ std::pair<std::string, std::string> parse_optimizer(const std::string& text) {
   throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": unknown optimizer. Expected one of " +
                                         optimizer_names() + ", with :foreach or :fused.");
 }
+
+const std::vector<std::string>& loss_names() { return losses; }
 
 void add_opening_options(CLI::App& app, ModelOptions& options) {
   const char* group = "Model";
@@ -174,7 +186,8 @@ void add_running_options(CLI::App& app, ModelOptions& options) {
 
   const char* run = "Run";
   app.add_option("--mode", options.mode,
-                 "train, inference, or grad-forward (forward alone, gradients recorded)")
+                 "train, inference (no_grad), inference-mode, or grad-forward (forward alone, gradients "
+                 "recorded)")
       ->option_text("MODE (default train)")
       ->group(run);
   app.add_option("--optimizer", options.optimizer,
@@ -192,6 +205,23 @@ void add_running_options(CLI::App& app, ModelOptions& options) {
       ->option_text("N (default 1)")
       ->group(run);
   app.add_option("--autocast", options.autocast, joined(autocast_types))->option_text("DTYPE")->group(run);
+  app.add_option("--dtype", options.dtype,
+                 joined(model_types) + ": converts floating weights and inputs, as model.to(dtype) does")
+      ->option_text("DTYPE")
+      ->group(run);
+  app.add_option("--checkpoint", options.checkpoint,
+                 "Activation checkpointing of a submodule, e.g. layer1.0, or auto; repeated for more")
+      ->option_text("MODULE")
+      ->allow_extra_args(false)
+      ->group(run);
+  app.add_flag("--inplace", options.inplace, "Activation functions in place, where that is safe")->group(run);
+  app.add_flag("--keep-outputs", options.keep_outputs,
+               "Keep the result until the next one is there, as a variable of a loop does")
+      ->group(run);
+  app.add_flag("--keep-grads", options.keep_grads, "zero_grad(set_to_none=False): gradients stay, as zeros")
+      ->group(run);
+  app.add_flag("--empty-cache", options.empty_cache, "torch.cuda.empty_cache() after each iteration")
+      ->group(run);
   app.add_flag("--channels-last", options.channels_last, "Weights and inputs in channels-last layout")
       ->group(run);
   app.add_flag("--jit", options.jit,

@@ -24,7 +24,13 @@ struct ModelOptions {
   int steps = 3;
   int accumulate = 1;
   std::string autocast;
+  std::string dtype;
   bool channels_last = false;
+  std::vector<std::string> checkpoint;
+  bool inplace = false;
+  bool keep_outputs = false;
+  bool keep_grads = false;
+  bool empty_cache = false;
   bool jit = false;
   bool no_attribution = false;
   std::string alloc_conf;
@@ -45,6 +51,8 @@ nlohmann::json make_request(const ModelOptions& options, const std::string& comm
 
 // "adamw:foreach" as name and form; no suffix is LibTorch's own loop, "loop". Throws Error(bad_usage).
 std::pair<std::string, std::string> parse_optimizer(const std::string& text);
+
+const std::vector<std::string>& loss_names();
 
 // Every file that the options name, none of which may be written to.
 std::vector<std::string> input_files(const ModelOptions& options);

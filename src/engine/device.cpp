@@ -35,14 +35,15 @@ std::string cuda_version(long version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-void limit_allocator(std::uint64_t limit_bytes, c10::DeviceIndex index) {
+}  // namespace
+
+void limit_allocator(std::optional<std::uint64_t> limit_bytes, c10::DeviceIndex index) {
+  if (!limit_bytes) return allocator::setMemoryFraction(1.0, index);
   const auto total = static_cast<double>(at::cuda::getDeviceProperties(index)->totalGlobalMem);
   // The allocator multiplies the fraction by the total and cuts off: half a byte more makes the product
   // exact.
-  allocator::setMemoryFraction(std::min(1.0, (static_cast<double>(limit_bytes) + 0.5) / total), index);
+  allocator::setMemoryFraction(std::min(1.0, (static_cast<double>(*limit_bytes) + 0.5) / total), index);
 }
-
-}  // namespace
 
 c10::Device open_device(const Request& request) {
   if (request.device_kind == "virtual" && !capture::virtual_device().present()) {
@@ -68,7 +69,7 @@ c10::Device open_device(const Request& request) {
   try {
     at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
     c10::cuda::set_device(index);
-    if (request.limit_bytes) limit_allocator(*request.limit_bytes, index);
+    if (request.limit_bytes) limit_allocator(request.limit_bytes, index);
   } catch (const c10::Error& error) {
     const std::string text = parse_torch_message(error.what_without_backtrace()).text;
     if (request.alloc_conf) {

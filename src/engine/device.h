@@ -2,7 +2,9 @@
 
 #include <c10/core/Device.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "engine/request.h"
 
@@ -12,6 +14,9 @@ namespace torchmem::engine {
 /// device. Throws Failure: unavailable if there is no such device, bad_usage if PyTorch refuses the allocator
 /// settings.
 c10::Device open_device(const Request& request);
+
+/// Bounds what the allocator may reserve on the device from now on; none: all that there is.
+void limit_allocator(std::optional<std::uint64_t> limit_bytes, c10::DeviceIndex index);
 
 /// {"device": {"kind", "index", "name", "total_bytes", "profile" of a virtual one}, "software": {"torch",
 /// "cuda", "cudnn"}} as the run's facts.

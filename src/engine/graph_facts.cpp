@@ -116,11 +116,15 @@ json module_facts(const torch::jit::Module& module) {
           {"frozen", frozen}};
 }
 
-json graph_facts(const torch::jit::Method& method) {
-  const auto graph = method.graph()->copy();
+void inline_every_call(torch::jit::Graph& graph) {
   // With the executor's optimisation off, one pass inlines one level of calls.
   constexpr int kDeepestCalls = 100;
-  for (int level = 0; level < kDeepestCalls && has_calls(graph->block()); ++level) torch::jit::Inline(*graph);
+  for (int level = 0; level < kDeepestCalls && has_calls(graph.block()); ++level) torch::jit::Inline(graph);
+}
+
+json graph_facts(const torch::jit::Method& method) {
+  const auto graph = method.graph()->copy();
+  inline_every_call(*graph);
   GraphFacts facts;
   const torch::jit::Block* top = std::as_const(*graph).block();
   walk(at::ArrayRef<const torch::jit::Block*>(&top, 1), facts);

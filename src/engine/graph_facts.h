@@ -20,4 +20,7 @@ nlohmann::json module_facts(const torch::jit::Module& module);
 /// quantized operators}.
 nlohmann::json graph_facts(const torch::jit::Method& method);
 
+/// Replaces every call of a method or function by its code.
+void inline_every_call(torch::jit::Graph& graph);
+
 }  // namespace torchmem::engine

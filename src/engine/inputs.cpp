@@ -24,10 +24,12 @@ using nlohmann::json;
 struct Context {
   const std::string& signature;
   c10::Device device;
+  std::optional<c10::ScalarType> dtype;  // of every floating tensor
   bool channels_last;
 };
 
 [[noreturn]] void refuse(const std::string& problem, const std::string& signature) {
+  if (signature.empty()) throw Failure(FailureKind::kBadInput, problem);
   throw Failure(FailureKind::kBadInput, problem + "\nThe model's signature is " + signature,
                 {{"signature", signature}});
 }
@@ -41,7 +43,8 @@ at::Tensor make_tensor(const json& spec, const std::string& place, const Context
     if (size < 0)
       refuse(place + " has a negative dimension: " + std::to_string(size) + ".", context.signature);
   }
-  const auto options = at::TensorOptions().dtype(*type).device(context.device);
+  const bool converted = context.dtype && c10::isFloatingType(*type);
+  const auto options = at::TensorOptions().dtype(converted ? *context.dtype : *type).device(context.device);
   const std::string fill = spec.value("fill", "zeros");
   if (fill == "randn") return at::randn(shape, options);
   if (fill == "zeros") return at::zeros(shape, options);
@@ -85,10 +88,11 @@ std::string describe(const json& value) {
 
 IValue convert(const json& value, const TypePtr& type, const std::string& place, const Context& context);
 
-IValue convert_tensor(const json& value, const std::string& place, const Context& context) {
+at::Tensor convert_tensor(const json& value, const std::string& place, const Context& context) {
   at::Tensor tensor = value.contains("file") ? load_tensor_file(value["file"].get<std::string>(),
                                                                 context.device, place, context.signature)
                                              : make_tensor(value["tensor"], place, context);
+  if (context.dtype && tensor.is_floating_point()) tensor = tensor.to(*context.dtype);
   if (context.channels_last && tensor.dim() == 4) tensor = tensor.contiguous(at::MemoryFormat::ChannelsLast);
   return tensor;
 }
@@ -294,7 +298,9 @@ std::vector<std::string> InputBuilder::names() const {
 }
 
 std::vector<IValue> InputBuilder::build() const {
-  const Context context{signature_, device_, request_.channels_last};
+  std::optional<c10::ScalarType> dtype;
+  if (request_.dtype) dtype = capture::parse_dtype(*request_.dtype);
+  const Context context{signature_, device_, dtype, request_.channels_last};
   std::vector<IValue> values;
   for (const auto& slot : slots_) {
     if (slot.value == nullptr) {
@@ -305,6 +311,11 @@ std::vector<IValue> InputBuilder::build() const {
     }
   }
   return values;
+}
+
+at::Tensor make_input_tensor(const json& value, c10::Device device) {
+  const std::string no_signature;
+  return convert_tensor(value, "The input", {no_signature, device, std::nullopt, false});
 }
 
 }  // namespace torchmem::engine

@@ -11,8 +11,9 @@ namespace torchmem::engine {
 
 /// Builds the arguments of one call on the device, in the order of the model's schema, from the request's
 /// positional and named values; what neither names takes the schema's default. Floats are drawn by randn,
-/// integers below a bound by randint; a file is what torch.save wrote of a tensor. With channels_last, every
-/// input of four dimensions is converted after it is made.
+/// integers below a bound by randint; a file is what torch.save wrote of a tensor. With dtype,
+/// floating inputs are made in it (one from a file is converted); with channels_last, every input of four
+/// dimensions is converted after it is made.
 ///
 /// Throws Failure (bad_input) naming the argument, what was given and what was expected, with the signature:
 /// too many or too few arguments, an unknown name, one given twice, a value of another type, a dictionary of
@@ -36,5 +37,8 @@ class InputBuilder {
   c10::Device device_;
   std::vector<Slot> slots_;
 };
+
+/// One tensor of a VALUE that is a tensor or a file. Throws Failure (bad_input).
+at::Tensor make_input_tensor(const nlohmann::json& value, c10::Device device);
 
 }  // namespace torchmem::engine

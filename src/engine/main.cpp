@@ -15,9 +15,11 @@
 #include <set>
 
 #include "capture/stream_writer.h"
+#include "engine/check.h"
 #include "engine/error_record.h"
 #include "engine/inspect.h"
 #include "engine/profile.h"
+#include "engine/scenario.h"
 
 namespace {
 
@@ -92,6 +94,10 @@ int run(const engine::Request& request) {
       engine::run_inspect(request, *writer);
     } else if (request.command == "profile") {
       engine::run_profile(request, *writer, state);
+    } else if (request.command == "scenario") {
+      engine::run_scenario(request, *writer, state);
+    } else if (request.command == "check") {
+      engine::run_check(request, *writer);
     } else {
       throw Failure(FailureKind::kBadUsage, "The engine has no command \"" + request.command + "\".");
     }

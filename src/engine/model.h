@@ -37,6 +37,11 @@ class Model {
   /// Converts weights and buffers of four dimensions to the channels-last layout, as
   /// `module.to(memory_format=...)` does.
   virtual void to_channels_last() = 0;
+  /// Converts floating weights and buffers, one after the other, as `module.to(dtype)` does.
+  virtual void to_dtype(c10::ScalarType dtype) = 0;
+  /// Rewrites the code before it first runs: checkpointed modules and in-place activations, as the request
+  /// says. Returns what was done, {"checkpoint": [path], "inplace": {...}}, without what was not asked for.
+  virtual nlohmann::json rewrite(const Request& request) = 0;
   /// Path, sizes and counts for the run's facts.
   virtual nlohmann::json facts() const = 0;
   /// Places where a device was written into the code, e.g. by tracing: {"device", "line"}.

@@ -2,15 +2,20 @@
 
 #include <ATen/ops/ones_like.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 
 #include <memory>
+#include <optional>
 
 #include "capture/call_site.h"
+#include "capture/dtype.h"
 #include "capture/virtual_device.h"
 #include "engine/attribution.h"
 #include "engine/autocast.h"
 #include "engine/device.h"
 #include "engine/failure.h"
+#include "engine/gradients.h"
 #include "engine/inputs.h"
 #include "engine/loss.h"
 #include "engine/model.h"
@@ -22,6 +27,7 @@ namespace torchmem::engine {
 namespace {
 
 using c10::IValue;
+using nlohmann::json;
 
 class Run {
  public:
@@ -45,6 +51,7 @@ class Run {
       } else {
         infer(inputs);
       }
+      if (request_.empty_cache) phase("empty_cache", [] { c10::cuda::CUDACachingAllocator::emptyCache(); });
     }
   }
 
@@ -61,6 +68,8 @@ class Run {
     phase("load", [&] {
       model_ = load_torchscript(request_, device_, capture::virtual_device().present());
       model_->set_training(request_.mode == Mode::kTrain);
+      if (request_.dtype) model_->to_dtype(*capture::parse_dtype(*request_.dtype));
+      if (json done = model_->rewrite(request_); !done.empty()) writer_.facts({{"levers", std::move(done)}});
       if (request_.channels_last) model_->to_channels_last();
       attribution_.model(*model_);
       writer_.facts({{"model", model_->facts()}});
@@ -123,7 +132,11 @@ class Run {
       inputs.clear();
       loss.reset();
       phase("input", [&] { inputs = make_inputs(builder); });
-      phase("forward", [&] { y = pick(forward(inputs)); });
+      phase("forward", [&] {
+        IValue result = forward(inputs);
+        y = pick(result);
+        if (request_.keep_outputs) kept_ = std::move(result);
+      });
       phase("loss", [&] {
         check_trainable(y);
         loss = find_loss(request_.loss).apply(std::move(y));
@@ -142,20 +155,29 @@ class Run {
       const capture::OperatorScope scope("Optimizer.step#" + request_.optimizer);
       optimizer_->step();
     });
-    phase("zero_grad", [&] { optimizer_->zero_grad(); });
+    phase("zero_grad", [&] {
+      if (request_.keep_grads) {
+        fill_grads_with_zeros(model_->parameters(), request_.optimizer_form != "loop");
+      } else {
+        optimizer_->zero_grad();
+      }
+    });
   }
 
   void infer(const InputBuilder& builder) {
     std::vector<IValue> inputs;
     phase("input", [&] { inputs = make_inputs(builder); });
     const c10::AutoGradMode grad_mode(request_.mode == Mode::kGradForward);
-    IValue kept;
+    std::optional<c10::InferenceMode> inference_mode;  // a guard for false would record gradients
+    if (request_.inference_mode) inference_mode.emplace();
+    IValue first;
     phase("forward", [&] {
       IValue result = forward(inputs);
       const auto tensors = result_tensors(result);
-      if (!tensors.empty()) kept = tensors.front().tensor;
+      if (!tensors.empty()) first = tensors.front().tensor;
+      if (request_.keep_outputs) kept_ = std::move(result);
     });
-    phase("end", [&] { kept = IValue(); });
+    phase("end", [&] { first = IValue(); });
   }
 
   const Request& request_;
@@ -167,6 +189,7 @@ class Run {
   std::unique_ptr<Snapshots> snapshots_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
+  IValue kept_;  // the last result, with keep_outputs
   std::optional<int> iteration_;
   std::optional<int> micro_;
   bool has_parameters_ = false;

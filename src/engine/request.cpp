@@ -69,6 +69,7 @@ Request parse_request(const json& object) {
   std::string mode = "train";
   read(object, "mode", mode);
   request.mode = parse_mode(mode);
+  read(object, "inference_mode", request.inference_mode);
   read(object, "optimizer", request.optimizer);
   read(object, "optimizer_form", request.optimizer_form);
   read(object, "loss", request.loss);
@@ -76,11 +77,18 @@ Request parse_request(const json& object) {
   read(object, "steps", request.steps);
   read(object, "accumulate", request.accumulate);
   read(object, "autocast", request.autocast);
+  read(object, "dtype", request.dtype);
   read(object, "channels_last", request.channels_last);
+  read(object, "checkpoint", request.checkpoint);
+  read(object, "inplace", request.inplace);
+  read(object, "keep_outputs", request.keep_outputs);
+  read(object, "keep_grads", request.keep_grads);
+  read(object, "empty_cache", request.empty_cache);
   read(object, "jit", request.jit);
   std::string recording = "owners";
   read(object, "recording", recording);
   request.recording = parse_recording(recording);
+  read(object, "actions", request.actions);
   read(object, "alloc_conf", request.alloc_conf);
   read(object, "limit_bytes", request.limit_bytes);
   std::string log_level;
@@ -91,6 +99,12 @@ Request parse_request(const json& object) {
     if (value.empty())
       throw Failure(FailureKind::kBadUsage, std::string("The engine's request has no \"") + name + "\".");
   }
+  if (request.dtype && *request.dtype != "f32" && *request.dtype != "f16" && *request.dtype != "bf16") {
+    throw Failure(FailureKind::kBadUsage,
+                  "Unknown dtype \"" + *request.dtype + "\" for the model: expected f32, f16 or bf16.");
+  }
+  if (request.inference_mode && request.mode != Mode::kInference)
+    throw Failure(FailureKind::kBadUsage, "\"inference_mode\" goes with the mode inference only.");
   if (request.steps < 1 || request.accumulate < 1) {
     throw Failure(FailureKind::kBadUsage,
                   "The number of steps and of accumulated micro-batches must be at least 1.");

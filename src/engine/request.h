@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/recorder.h"
+#include "capture/recording.h"
 
 namespace torchmem::engine {
 
@@ -20,7 +20,7 @@ enum class Mode { kTrain, kInference, kGradForward };
 ///   {"file": path of a tensor saved by torch.save} | {"scalar": number|true|null} | {"string": S}
 ///   {"list": [VALUE...]} | {"tuple": [VALUE...]} | {"dict": {K: VALUE}}
 struct Request {
-  std::string command;  // "profile" or "inspect"
+  std::string command;  // "profile", "inspect", "check" or "scenario"
   std::string model;
   std::string method = "forward";
   std::vector<std::string> libraries;
@@ -31,6 +31,7 @@ struct Request {
   std::vector<nlohmann::json> positional;
   std::map<std::string, nlohmann::json> named;
   Mode mode = Mode::kTrain;
+  bool inference_mode = false;  // with mode inference: InferenceMode in place of NoGradMode
   std::string optimizer = "adamw";
   std::string optimizer_form = "loop";
   std::string loss = "sum";
@@ -38,9 +39,16 @@ struct Request {
   int steps = 3;
   int accumulate = 1;
   std::optional<std::string> autocast;  // "bf16" or "f16"
+  std::optional<std::string> dtype;     // "f32", "f16" or "bf16": of floating weights and inputs
   bool channels_last = false;
+  std::vector<std::string> checkpoint;  // paths of modules, or "auto" alone (engine/checkpoint.h)
+  bool inplace = false;                 // activations in place where that is safe (engine/inplace.h)
+  bool keep_outputs = false;            // the result lives until the next forward has made its own
+  bool keep_grads = false;              // zero_grad fills gradients with zeros in place of releasing them
+  bool empty_cache = false;             // after each iteration
   bool jit = false;
   capture::Recording recording = capture::Recording::owners;
+  nlohmann::json actions;  // of a scenario (engine/scenario.h)
   std::optional<std::string> alloc_conf;
   std::optional<std::uint64_t> limit_bytes;
   bool debug = false;  // "log_level" is debug or trace: errors keep their C++ frames

@@ -15,8 +15,9 @@ namespace torchmem::engine {
 at::Tensor load_tensor_file(const std::string& path, c10::Device device, const std::string& place,
                             const std::string& signature) {
   const auto refuse = [&](const std::string& problem) -> Failure {
-    return Failure(FailureKind::kBadInput, place + " cannot be read from " + path + ": " + problem,
-                   {{"signature", signature}});
+    nlohmann::json detail = nlohmann::json::object();
+    if (!signature.empty()) detail["signature"] = signature;
+    return Failure(FailureKind::kBadInput, place + " cannot be read from " + path + ": " + problem, detail);
   };
   std::ifstream in(path, std::ios::binary);
   if (!in) throw refuse(std::string(std::strerror(errno)) + ".");

@@ -4,8 +4,10 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include "engine/archive.h"
+#include "engine/checkpoint.h"
 #include "engine/failure.h"
 #include "engine/graph_facts.h"
+#include "engine/inplace.h"
 #include "engine/model.h"
 #include "engine/torch_message.h"
 #include "engine/weightless_file.h"
@@ -90,6 +92,24 @@ class TorchScriptModel : public Model {
     }
   }
 
+  void to_dtype(c10::ScalarType dtype) override {
+    const auto convert = [dtype](at::Tensor tensor) {
+      if (tensor.is_floating_point()) tensor.set_data(tensor.detach().to(dtype));
+    };
+    for (const auto& module : module_.modules()) {
+      for (const at::Tensor& parameter : module.parameters(/*recurse=*/false)) convert(parameter);
+      for (const at::Tensor& buffer : module.buffers(/*recurse=*/false)) convert(buffer);
+    }
+  }
+
+  json rewrite(const Request& request) override {
+    json done = json::object();
+    if (!request.checkpoint.empty()) done["checkpoint"] = checkpoint_modules(method_, request.checkpoint);
+    if (request.inplace)
+      done["inplace"] = make_activations_inplace(method_, request.mode != Mode::kInference);
+    return done;
+  }
+
   json facts() const override {
     json facts = {{"path", path_},
                   {"format", "torchscript"},
@@ -108,10 +128,23 @@ class TorchScriptModel : public Model {
     result["format_version"] = archive_.format_version;
     result.update(module_facts(module_));
     result.update(graph_facts(method_));
+    result["called_modules"] = called_modules();
     return result;
   }
 
  private:
+  json called_modules() const {
+    json modules = json::array();
+    for (const auto& module : checkpoint_candidates(method_)) {
+      modules.push_back({{"path", module.path},
+                         {"class", module.class_name},
+                         {"operators", module.operators},
+                         {"leaf", module.is_leaf},
+                         {"auto", module.is_automatic}});
+    }
+    return modules;
+  }
+
   static json tensor_totals(const std::vector<at::Tensor>& tensors, const std::string& name) {
     std::int64_t elements = 0;
     std::int64_t bytes = 0;

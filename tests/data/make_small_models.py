@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, and tensor.pt, an input;
+"""Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, blocks.pt, linears.pt,
+noisy.pt, activations.pt, and tensor.pt, an input;
 and those whose every activation is written out in a test: small_mlp.pt, small_convolutions.pt, small_attention.pt, small_lstm.pt.
 
     make_small_models.py DIR
@@ -65,6 +66,102 @@ class Arguments(nn.Module):
         return y * scale, y.sum()
 
 
+class Scale(nn.Module):
+    """Keeps its result for backward (tanh), and its input (the product)."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(1024) + 0.5)
+
+    def forward(self, x):
+        return torch.tanh(x * self.weight)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Scale()
+        self.second = Scale()
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
+class Blocks(nn.Module):
+    """Four blocks of one class, the last two inside another module."""
+
+    def __init__(self):
+        super().__init__()
+        self.early = nn.ModuleList([Block(), Block()])
+        self.late = nn.Sequential(Block(), Block())
+
+    def forward(self, x):
+        for block in self.early:
+            x = block(x)
+        return self.late(x)
+
+
+class Linears(nn.Module):
+    """Small weights for large activations, in products that autocast runs in half precision."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(64, 64, bias=False) for _ in range(4)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.tanh(layer(x))
+        return x
+
+
+class NoisyBlock(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return x + self.dropout(torch.relu(self.layer(x)))
+
+
+class Noisy(nn.Module):
+    """Its blocks draw random numbers, and take and return more than one tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = NoisyBlock()
+        self.second = NoisyBlock()
+        self.pairs = Pairs()
+
+    def forward(self, x):
+        return self.pairs(self.second(self.first(x)), [x, x + 1])
+
+
+class Pairs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    def forward(self, x, others: List[torch.Tensor]) -> Tuple[torch.Tensor, List[torch.Tensor]]:
+        y = self.layer(x) * others[0]
+        return y, [y + others[1], others[0] * 2]
+
+
+class Activations(nn.Module):
+    """One activation whose input nobody else needs, one behind an operator that keeps its result for backward, one whose
+    input is used again, one of the model's input, and one that is in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(1024) + 0.5)
+        self.inplace = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        y = nn.functional.relu(torch.tanh(x * self.weight))
+        z = y * self.weight
+        return self.inplace(nn.functional.silu(z) + z + torch.relu(x))
+
+
 class Attention(nn.Module):
     """One head, written out."""
 
@@ -104,6 +201,12 @@ def main():
     torch.jit.script(quantized).save(str(folder / "quantized.pt"))
     torch.jit.script(Methods()).save(str(folder / "methods.pt"))
     torch.jit.script(Arguments()).save(str(folder / "arguments.pt"))
+    torch.jit.script(Blocks()).save(str(folder / "blocks.pt"))
+    torch.jit.script(Linears()).save(str(folder / "linears.pt"))
+    torch.jit.script(Noisy()).save(str(folder / "noisy.pt"))
+    torch.jit.script(Activations()).save(str(folder / "activations.pt"))
+
+
     small = {
         "mlp": nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 32)),
         "convolutions": nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 3, padding=1)),
