@@ -1,0 +1,187 @@
+#include <string_view>
+
+#include "analyze/phase_time.h"
+#include "run/phase_json.h"
+#include "torchmem/attribution.h"
+#include "torchmem/diff.h"
+#include "torchmem/peak.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+using Amounts = std::map<std::string, uint64_t>;
+
+constexpr std::string_view profile_schema = "torchmem.profile/1";
+constexpr std::string_view snapshot_schema = "torchmem.snapshot/1";
+
+std::optional<Amounts>& part(Account& account, std::string_view name) {
+  for (size_t i = 0; i < diff_part_count; ++i) {
+    if (diff_parts[i].name == name) return account.parts[i];
+  }
+  throw Error(ErrorKind::internal, "there is no part '" + std::string(name) + "' of a comparison");
+}
+
+// Changes are signed numbers of 64 bits.
+void add(Amounts& amounts, const std::string& name, uint64_t bytes) {
+  uint64_t& sum = amounts[name];
+  constexpr auto most = static_cast<uint64_t>(INT64_MAX);
+  if (bytes > most || sum > most - bytes) {
+    throw Error(ErrorKind::bad_input, "cannot compare '" + name + "' of " + std::to_string(bytes) +
+                                          " B: no device has as much memory, so the file is damaged");
+  }
+  sum += bytes;
+}
+
+void add(Amounts& amounts, const std::string& name, const std::optional<uint64_t>& bytes) {
+  if (bytes) add(amounts, name, *bytes);
+}
+
+void set_if_any(std::optional<Amounts>& slot, Amounts amounts) {
+  if (!amounts.empty()) slot = std::move(amounts);
+}
+
+void set_phases(Account& account, const std::vector<Phase>& phases) {
+  Amounts peaks;
+  Amounts ends;
+  Amounts reserved;
+  for (const Phase& phase : phases) {
+    std::string name = name_of_phase(phase, true);
+    if (phase.allocated) {
+      // A phase that happens twice is known by its last time.
+      peaks.erase(name);
+      ends.erase(name);
+      add(peaks, name, phase.allocated->peak);
+      add(ends, name, phase.allocated->current);
+    }
+    if (phase.reserved) {
+      reserved.erase(name);
+      add(reserved, name, phase.reserved->peak);
+    }
+  }
+  set_if_any(part(account, "phases_peak_allocated"), std::move(peaks));
+  set_if_any(part(account, "phases_allocated"), std::move(ends));
+  set_if_any(part(account, "phases_peak_reserved"), std::move(reserved));
+}
+
+struct Owners {
+  Amounts categories;
+  Amounts modules;
+  Amounts ops;
+  Amounts lines;
+};
+
+bool knows_somebody(const Amounts& owners, std::string_view unknown) {
+  for (const auto& [name, bytes] : owners) {
+    if (bytes > 0 && name != unknown) return true;
+  }
+  return false;
+}
+
+// Owners of whom nobody is known are not there. Who recorded categories recorded the others too: a model
+// without modules is all root.
+void set_owners(Account& account, Owners owners) {
+  bool recorded = knows_somebody(owners.categories, name_of(Category::other));
+  auto set = [&](const char* name, Amounts amounts) {
+    if (recorded || knows_somebody(amounts, "")) part(account, name) = std::move(amounts);
+  };
+  if (recorded) part(account, "categories") = std::move(owners.categories);
+  set("modules", std::move(owners.modules));
+  set("ops", std::move(owners.ops));
+  set("lines", std::move(owners.lines));
+}
+
+void add_modules(Amounts& amounts, const ModuleShare& module) {
+  add(amounts, module.path, module.own);
+  for (const ModuleShare& child : module.children) add_modules(amounts, child);
+}
+
+Owners owners_of(const Breakdown& parts) {
+  Owners owners;
+  for (const Share& share : parts.categories) add(owners.categories, share.name, share.bytes);
+  add_modules(owners.modules, parts.root);
+  for (const Share& share : parts.ops) add(owners.ops, share.name, share.bytes);
+  for (const Share& share : parts.lines) add(owners.lines, share.name, share.bytes);
+  return owners;
+}
+
+Amounts amounts_of(const json& list, const char* name, const char* bytes) {
+  Amounts amounts;
+  for (const json& item : list)
+    add(amounts, item.at(name).get<std::string>(), item.at(bytes).get<uint64_t>());
+  return amounts;
+}
+
+Owners owners_of(const json& peak) {
+  Owners owners;
+  for (const auto& [name, bytes] : peak.at("by_category").items())
+    add(owners.categories, name, bytes.get<uint64_t>());
+  owners.modules = amounts_of(peak.at("by_module"), "path", "own_bytes");
+  owners.ops = amounts_of(peak.at("by_op"), "name", "bytes");
+  owners.lines = amounts_of(peak.at("by_line"), "name", "bytes");
+  return owners;
+}
+
+// The report in the document, or the one within it.
+const json& profile_in(const json& document) {
+  std::string schema = document.is_object() ? document.value("schema", "") : "";
+  if (schema == profile_schema) return document;
+  if (schema == snapshot_schema && document.contains("profile")) return document.at("profile");
+  std::string what = schema.empty() ? "no report of torchmem" : "'" + schema + "'";
+  if (schema == snapshot_schema) what += " of a snapshot that PyTorch dumped, which says too little";
+  throw Error(ErrorKind::bad_input,
+              "it is " + what + "; expected '" + std::string(profile_schema) +
+                  "', as torchmem profile --json writes it, a run file or a memory snapshot");
+}
+
+}  // namespace
+
+Account account_of(const Run& run, const std::string& file) {
+  Account account;
+  account.file = file;
+  account.kind = run.is_ours ? "run file" : "memory snapshot";
+  set_phases(account, run.phases);
+  std::optional<Peak> peak = find_peak(run);
+  if (!peak) return account;
+  Amounts peaks;
+  add(peaks, "allocated", peak->allocated);
+  add(peaks, "reserved", peak->reserved);
+  add(peaks, "requested", peak->requested);
+  add(peaks, "device", peak->device_bytes);
+  part(account, "peak") = std::move(peaks);
+  // Owners at another peak than the one stated would not add up to it.
+  if (!peak->moment || peak->moment->totals.allocated != peak->allocated) return account;
+  int32_t device = run.main_device();
+  Ledger ledger(run, device);
+  set_owners(account, owners_of(break_down(run, ledger, device, find_moment(run, ledger, device, "peak"))));
+  return account;
+}
+
+Account account_of(const json& document, const std::string& file) {
+  try {
+    const json& report = profile_in(document);
+    Account account;
+    account.file = file;
+    account.kind = "JSON report";
+    std::vector<Phase> phases;
+    for (const json& phase : report.at("phases")) phases.push_back(phase_from_json(phase));
+    set_phases(account, phases);
+    if (!report.contains("peak")) return account;
+    const json& peak = report.at("peak");
+    Amounts peaks;
+    for (const char* name : {"allocated", "reserved", "requested", "device"}) {
+      auto bytes = peak.find(std::string(name) + "_bytes");
+      if (bytes != peak.end()) add(peaks, name, bytes->get<uint64_t>());
+    }
+    set_if_any(part(account, "peak"), std::move(peaks));
+    if (peak.contains("by_category")) set_owners(account, owners_of(peak));
+    return account;
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::bad_input,
+                std::string("it is not as docs/schema/profile.json says: ") + error.what());
+  }
+}
+
+}  // namespace torchmem

@@ -1,0 +1,80 @@
+#include <system_error>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "run/file.h"
+#include "torchmem/diff.h"
+#include "torchmem/run_file.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* footer =
+    "Each is a run file (profile --save), a memory snapshot of PyTorch, or a JSON report (profile --json).\n"
+    "Changes are from A to B, the largest first. The exit code is 0, whether they differ or not.";
+
+bool is_json(std::string_view text) {
+  size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
+
+json parse_json(std::string_view text, const std::string& path) {
+  try {
+    return json::parse(text);
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::bad_input, "cannot compare " + path + ": it is no JSON: " + error.what());
+  }
+}
+
+template <class What>
+Account account_named(const What& what, const std::string& path) {
+  try {
+    return account_of(what, path);
+  } catch (const Error& error) {
+    throw Error(error.kind(), "cannot compare " + path + ": " + error.what());
+  }
+}
+
+Account read_account(const std::string& path) {
+  try {
+    MappedFile file(path);
+    if (!is_json(file.text())) return account_named(read_run(file.text(), path), path);
+    return account_named(parse_json(file.text(), path), path);
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::bad_input, std::string("cannot ") + error.what());
+  }
+}
+
+class DiffCommand : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("A", before_, "What to compare from")->required();
+    app.add_option("B", after_, "What to compare with it")->required();
+    app.add_option("--top", top_, "How many changes of each part the text shows (default 10)")
+        ->check(CLI::PositiveNumber);
+    app.footer(footer);
+  }
+
+  ExitCode run() override {
+    check_outputs({{"--json", common.json}}, {before_, after_});
+    outputs_checked = true;
+    Diff diff = compare(read_account(before_), read_account(after_));
+    if (!common.json.empty()) write_json_output(common.json, diff_json(diff));
+    if (common.json != "-") write_stdout(diff_text(diff, top_));
+    return ExitCode::yes;
+  }
+
+ private:
+  std::string before_;
+  std::string after_;
+  size_t top_ = 10;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_diff_command() { return std::make_unique<DiffCommand>(); }
+
+}  // namespace torchmem::cli
