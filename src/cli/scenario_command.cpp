@@ -1,0 +1,136 @@
+#include <map>
+
+#include "cli/alloc_conf.h"
+#include "cli/commands.h"
+#include "cli/device_choice.h"
+#include "cli/engine_facts.h"
+#include "cli/engine_process.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/scenario_file.h"
+#include "torchmem/bytes.h"
+#include "torchmem/run_file.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* footer =
+    "FILE.json: {\"actions\": [{\"alloc\": \"4GiB\", \"as\": \"a\"}, {\"release\": \"a\"}, ...]}; "
+    "docs/scenario.md "
+    "tells of all.\n"
+    "Exit codes: 0 done, all expectations met; 1 one was not met, or out of memory; 2 could not; 3 this "
+    "machine cannot.";
+
+class ScenarioCommand : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("FILE", path_, "The scenario, as JSON")->required();
+    app.add_option("--device", device_, "As for profile")->option_text("DEVICE (default auto)");
+    app.add_option("--set", settings_, "A value for one of the file's variables; repeated for more")
+        ->option_text("NAME=VALUE")
+        ->allow_extra_args(false);
+    app.add_option("--limit", limit_, "The most that the allocator may reserve, in place of the file's")
+        ->option_text("SIZE");
+    app.add_option("--alloc-conf", alloc_conf_, "Allocator settings, in place of the file's")
+        ->option_text("CONF");
+    app.add_option("--save", save_, "Keep the run: a memory snapshot that memory_viz opens")
+        ->option_text("RUN.pickle")
+        ->group("Output");
+    app.add_flag("--all-rows", all_rows_, "Every turn of every loop in the text")->group("Output");
+    app.footer(footer);
+  }
+
+  ExitCode run() override {
+    ScenarioFile file = read_scenario_file(path_, variables());
+    std::vector<std::string> inputs = file.models;
+    inputs.push_back(path_);
+    check_outputs({{"--save", save_}, {"--json", common.json}}, inputs);
+    outputs_checked = true;
+    json request = make_request(file);
+    DeviceChoice device = choose_device(device_);
+    Progress progress("running " + path_, common);
+    Run run = run_engine(request, device);
+    progress.end();
+    add_engine_facts(run, request, device);
+    if (!save_.empty()) write_output("--save", save_, write_run(run));
+    return report(file.scenario, run);
+  }
+
+  json error_document(const Error& error) const override {
+    Run run;
+    run.error = RunError{error.kind(), error.what(), {}, {}, json::object()};
+    return scenario_json({}, {}, run);
+  }
+
+ private:
+  std::map<std::string, std::string> variables() const {
+    std::map<std::string, std::string> values;
+    for (const std::string& setting : settings_) {
+      size_t equals = setting.find('=');
+      if (equals == std::string::npos || equals == 0)
+        throw Error(ErrorKind::bad_usage, "--set " + setting + ": expected NAME=VALUE");
+      if (!values.emplace(setting.substr(0, equals), setting.substr(equals + 1)).second)
+        throw Error(ErrorKind::bad_usage, "--set " + setting + ": the name is given twice");
+    }
+    return values;
+  }
+
+  json make_request(const ScenarioFile& file) const {
+    json request = {{"command", "scenario"},
+                    {"model", path_},
+                    {"log_level", common.log_level},
+                    {"snapshots", nullptr},
+                    {"actions", engine_actions(file.scenario)}};
+    if (!alloc_conf_.empty()) check_alloc_conf(alloc_conf_, "--alloc-conf");
+    if (file.alloc_conf) request["alloc_conf"] = *file.alloc_conf;
+    if (!alloc_conf_.empty()) request["alloc_conf"] = alloc_conf_;
+    if (file.limit_bytes) request["limit_bytes"] = *file.limit_bytes;
+    if (!limit_.empty()) request["limit_bytes"] = parse_bytes(limit_, "--limit");
+    return request;
+  }
+
+  ExitCode report(const Scenario& scenario, const Run& run) const {
+    ScenarioResult result = scenario_result(scenario, run);
+    if (!common.json.empty()) write_json_output(common.json, scenario_json(scenario, result, run));
+    bool has_text = common.json != "-" && (!run.error || run.error->kind == ErrorKind::out_of_memory);
+    if (has_text) write_stdout(scenario_text(scenario, result, run, all_rows_));
+    if (run.error) {
+      say(scenario, run);
+      return exit_code_of(run.error->kind);
+    }
+    return result.unmet ? ExitCode::no : ExitCode::yes;
+  }
+
+  // With the place of the action in the file.
+  static void say(const Scenario& scenario, Run run) {
+    if (run.error->iteration) {
+      size_t position = 0;
+      for (const ScenarioStep& step : scenario.steps) {
+        if (step.action.is_null()) continue;
+        if (position++ != static_cast<size_t>(*run.error->iteration)) continue;
+        run.error->message = step.place + (step.loop.empty() ? "" : " (" + step.loop + ")") + ", " +
+                             step.label + ": " + run.error->message;
+        break;
+      }
+    }
+    run.error->phase.reset();
+    say_error(run, "");
+  }
+
+  std::string path_;
+  std::string device_ = "auto";
+  std::vector<std::string> settings_;
+  std::string limit_;
+  std::string alloc_conf_;
+  std::string save_;
+  bool all_rows_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_scenario_command() { return std::make_unique<ScenarioCommand>(); }
+
+}  // namespace torchmem::cli
