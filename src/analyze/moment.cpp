@@ -11,14 +11,6 @@ constexpr std::string_view peak_name = "peak";
 constexpr std::string_view reserved_peak_name = "reserved-peak";
 constexpr std::string_view end_name = "end";
 
-// "forward:1.0"; "load".
-std::string name_of_phase(const Phase& phase, bool with_micro) {
-  std::string name = phase.name;
-  if (phase.iteration) name += ":" + std::to_string(*phase.iteration);
-  if (with_micro && phase.micro) name += "." + std::to_string(*phase.micro);
-  return name;
-}
-
 // "load, input:0 to input:2, forward:0.0 to forward:2.1".
 std::string phases_there_are(const Run& run) {
   struct Range {

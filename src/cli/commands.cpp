@@ -10,7 +10,12 @@ const std::vector<CommandEntry>& command_table() {
       {"gate", "Pass or fail: no more memory than a baseline or a budget allows", true, make_gate_command},
       {"estimate", "Parameters by type and optimizer, before any run", false, make_estimate_command},
       {"inspect", "What is in a model file, run file or memory snapshot", false, make_inspect_command},
+      {"diff", "What differs between two runs: phases, peak, and who owns it", false, make_diff_command},
       {"run", "Run a program that uses PyTorch, on the virtual GPU or a real one", true, make_run_command},
+      {"advise", "Run every lever that applies, measure it, and rank them by what they save", false,
+       make_advise_command},
+      {"scenario", "Run a short program of actions: several models, changing shapes, releases", false,
+       make_scenario_command},
       {"devices", "The device profiles, and the GPUs of this machine", false, make_devices_command},
   };
   return table;

@@ -25,7 +25,8 @@ class Command {
   // For a command that runs a program: the arguments after "--".
   std::vector<std::string> program;
   CommonOptions common;
-  // Set once check_outputs has found that --json=FILE may be written: until then not even an error goes there.
+  // Set once check_outputs has found that --json=FILE may be written: until then not even an error goes
+  // there.
   bool outputs_checked = false;
 };
 
@@ -45,6 +46,9 @@ std::unique_ptr<Command> make_estimate_command();
 std::unique_ptr<Command> make_fit_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_devices_command();
+std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_scenario_command();
+std::unique_ptr<Command> make_advise_command();
 
 }  // namespace torchmem::cli

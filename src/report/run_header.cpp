@@ -16,6 +16,20 @@ std::string fact(const Run& run, const char* pointer) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// What was rewritten in the model's code.
+std::string rewritten_text(const Run& run) {
+  std::string text;
+  json checkpoint = run.facts.value(json::json_pointer("/levers/checkpoint"), json());
+  if (checkpoint.is_array()) {
+    for (const json& path : checkpoint)
+      text += (text.empty() ? "checkpointed " : ", ") + path.get<std::string>();
+  }
+  json inplace = run.facts.value(json::json_pointer("/levers/inplace/rewritten"), json());
+  if (inplace.is_number_unsigned())
+    text += (text.empty() ? "" : "; ") + counted(inplace.get<uint64_t>(), "activation") + " made in-place";
+  return text;
+}
+
 }  // namespace
 
 std::string device_text(const Run& run) {
@@ -35,7 +49,7 @@ std::string device_text(const Run& run) {
 std::string arguments_text(const Run& run) {
   std::string mode = fact(run, "/arguments/mode");
   if (mode.empty()) return "";
-  std::string text = mode;
+  std::string text = fact(run, "/arguments/inference_mode") == "true" ? "inference-mode" : mode;
   if (mode == "train") {
     text += ", " + fact(run, "/arguments/optimizer");
     std::string form = fact(run, "/arguments/optimizer_form");
@@ -43,6 +57,7 @@ std::string arguments_text(const Run& run) {
     text += ", loss " + fact(run, "/arguments/loss");
     if (std::string of = fact(run, "/loss_on"); !of.empty()) text += " of " + of;
   }
+  if (std::string dtype = fact(run, "/arguments/dtype"); !dtype.empty()) text += ", dtype " + dtype;
   if (std::string cast = fact(run, "/arguments/autocast"); !cast.empty()) text += ", autocast " + cast;
   json steps = run.facts.value(json::json_pointer("/arguments/steps"), json());
   if (steps.is_number_unsigned() || steps.is_number_integer())
@@ -76,6 +91,7 @@ std::string run_header(const Run& run, const TextStyle& style) {
                          (cudnn.empty() ? "" : ", cuDNN " + cudnn));
   }
   line("run", arguments_text(run));
+  line("", rewritten_text(run));
   return text.empty() ? text : text + "\n";
 }
 

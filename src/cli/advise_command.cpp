@@ -1,0 +1,308 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "cli/commands.h"
+#include "cli/engine_facts.h"
+#include "cli/engine_process.h"
+#include "cli/levers.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
+#include "cli/runner.h"
+#include "run/phase_json.h"
+#include "torchmem/advice.h"
+#include "torchmem/bytes.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr size_t best_levers = 4;      // whose pairs are run
+constexpr size_t goal_sets = 60;       // tried at most
+constexpr size_t frontier_points = 6;  // between none and all modules
+
+constexpr const char* activations[] = {"relu", "relu6", "hardtanh",  "leaky_relu",  "elu",
+                                       "selu", "celu",  "sigmoid",   "tanh",        "silu",
+                                       "gelu", "mish",  "hardswish", "hardsigmoid", "threshold"};
+
+constexpr const char* footer =
+    "Every lever that applies is run and measured; the best ones also in pairs and together.\n"
+    "--limit SIZE asks for the cheapest set of levers with which the allocator never reserves more. The "
+    "order "
+    "of prices: nothing, allocator settings, code that computes the same, time, numbers that differ, another "
+    "training.\n"
+    "Exit codes: 0 done; 1 no set of levers reaches the limit; 2 could not; 3 this machine cannot; 130 "
+    "interrupted.";
+
+struct Module {
+  std::string path;
+  uint64_t operators = 0;
+};
+
+class AdviseCommand : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("MODEL", options_.model, "A TorchScript file")->required();
+    add_running_options(app, options_);
+    add_jobs_option(app, jobs_);
+    app.footer(footer);
+  }
+
+  ExitCode run() override {
+    check_outputs({{"--json", common.json}}, input_files(options_));
+    outputs_checked = true;
+    std::optional<uint64_t> limit;
+    if (!options_.limit.empty()) limit = parse_bytes(options_.limit, "--limit");
+    options_.limit.clear();  // the goal; the base run is without it
+    base_.name = "as it is";
+    base_.request = make_request(options_, "profile", common.log_level);
+    base_.device = choose_device(options_.device);
+    check_sized(base_);
+
+    Run about = run_base();
+    advice_.base = trial_of(base_.name, about);
+    const std::optional<RunError>& error = advice_.base.error;
+    if (error && error->kind != ErrorKind::out_of_memory) {
+      if (!common.json.empty()) write_json_output(common.json, advice_json(advice_, about));
+      say_error(about, "");
+      return exit_code_of(error->kind);
+    }
+    learn_model();
+    run_levers();
+    check_rewrites();
+    rank(advice_);
+    run_combinations();
+    run_frontier();
+    rank(advice_);
+    if (limit) find_goal(*limit);
+    if (interrupted_) throw Error(ErrorKind::interrupted, "interrupted");
+    if (!common.json.empty()) write_json_output(common.json, advice_json(advice_, about));
+    if (common.json != "-") write_stdout(advice_text(advice_, about));
+    return advice_.goal && !advice_.goal->cheapest ? ExitCode::no : ExitCode::yes;
+  }
+
+  json error_document(const Error& error) const override {
+    RunError run_error{error.kind(), error.what(), {}, {}, json::object()};
+    return {{"schema", "torchmem.advise/1"},
+            {"torchmem", TORCHMEM_VERSION},
+            {"levers", json::array()},
+            {"error", error_to_json(run_error)}};
+  }
+
+ private:
+  Run run_base() {
+    Runner runner("advise", common, jobs_);
+    return std::move(runner.run({base_}).front());
+  }
+
+  // What can be rewritten in it. A model that cannot be inspected has failed in the base run already.
+  void learn_model() {
+    context_.request = base_.request;
+    context_.batch = batch_of(base_.request["inputs"]);
+    json request = {{"command", "inspect"},          {"model", options_.model},
+                    {"method", options_.method},     {"libraries", options_.libraries},
+                    {"log_level", common.log_level}, {"snapshots", nullptr}};
+    Run run = run_engine(request, base_.device);
+    const json model = run.facts.value("model", json::object());
+    const json operators = model.value("operators", json::object());
+    for (const char* name : activations) {
+      if (operators.contains(std::string("aten::") + name)) context_.has_activations = true;
+    }
+    for (const json& count : operators) {
+      if (count.is_number()) operators_ += count.get<uint64_t>();
+    }
+    for (const json& module : model.value("called_modules", json::array())) {
+      if (!module.value("auto", false)) continue;
+      blocks_.push_back({module.value("path", ""), module.value("operators", uint64_t{0})});
+      context_.blocks.push_back(blocks_.back().path);
+    }
+  }
+
+  const Lever& lever_named(const std::string& name) const {
+    return *std::find_if(lever_table().begin(), lever_table().end(),
+                         [&](const Lever& lever) { return name == lever.name; });
+  }
+
+  Job job_of(const std::vector<std::string>& levers) const {
+    Job job = base_;
+    if (!levers.empty()) job.name.clear();
+    for (const std::string& name : levers) {
+      lever_named(name).pull(job, context_);
+      job.name += (job.name.empty() ? "" : " + ") + name;
+    }
+    return job;
+  }
+
+  Trial trial(const Job& job, const std::vector<std::string>& levers, const Run& run) const {
+    Trial result = trial_of(job.name, run);
+    result.levers = levers;
+    for (const std::string& name : levers) result.price += lever_named(name).price;
+    return result;
+  }
+
+  std::vector<Trial> run_sets(const std::vector<std::vector<std::string>>& sets,
+                              std::optional<uint64_t> limit = {}) {
+    std::vector<Job> jobs;
+    for (const auto& set : sets) {
+      jobs.push_back(job_of(set));
+      if (limit) jobs.back().request["limit_bytes"] = *limit;
+    }
+    std::vector<Trial> trials(jobs.size());
+    Runner runner("advise", common, jobs_);
+    runner.run(jobs, [&](size_t index, Run run) { trials[index] = trial(jobs[index], sets[index], run); });
+    interrupted_ = interrupted_ || runner.interrupted();
+    return trials;
+  }
+
+  void run_levers() {
+    std::vector<std::vector<std::string>> sets;
+    for (const Lever& lever : lever_table()) {
+      LeverTrial row;
+      row.group = lever.group;
+      row.cost = lever.cost;
+      row.code = lever.code;
+      row.trial.name = lever.name;
+      if (const char* why = lever.why_not(context_)) {
+        row.why_not = why;
+      } else {
+        sets.push_back({lever.name});
+      }
+      advice_.levers.push_back(std::move(row));
+    }
+    for (Trial& result : run_sets(sets)) {
+      for (LeverTrial& row : advice_.levers) {
+        if (row.trial.name == result.name) row.trial = std::move(result);
+      }
+    }
+    for (LeverTrial& row : advice_.levers) {
+      const json rewritten =
+          row.trial.rewritten.is_object() ? row.trial.rewritten.value("inplace", json()) : json();
+      if (row.group == "inplace" && rewritten.is_object() && rewritten.value("rewritten", 0) == 0)
+        row.why_not = "no activation has an input that nothing else needs";
+    }
+  }
+
+  // Results of rewritten code are compared on the CPU before its numbers count.
+  void check_rewrites() {
+    for (LeverTrial& row : advice_.levers) {
+      if (!row.why_not.empty() || row.trial.error || row.trial.rewritten.is_null()) continue;
+      json request = job_of({row.trial.name}).request;
+      request["command"] = "check";
+      Run run = run_engine(request, base_.device);
+      row.check = run.facts.value("check", json());
+      if (row.check.is_null())
+        row.check = {{"made", false}, {"why", run.error ? run.error->message : "the engine said nothing"}};
+    }
+  }
+
+  std::vector<const LeverTrial*> useful() const {
+    std::vector<const LeverTrial*> found;
+    for (const LeverTrial& lever : advice_.levers) {
+      if (verdict_of(lever, advice_.base) == Verdict::saves) found.push_back(&lever);
+    }
+    return found;
+  }
+
+  // Pairs of the best, then greedily: each next lever stays if it saves more.
+  void run_combinations() {
+    std::vector<const LeverTrial*> best = useful();
+    std::set<std::string> groups;
+    std::vector<const LeverTrial*> of_each_group;
+    for (const LeverTrial* lever : best) {
+      if (groups.insert(lever->group).second) of_each_group.push_back(lever);
+    }
+    std::vector<std::vector<std::string>> pairs;
+    for (size_t i = 0; i < of_each_group.size() && i < best_levers; ++i) {
+      for (size_t j = i + 1; j < of_each_group.size() && j < best_levers; ++j)
+        pairs.push_back({of_each_group[i]->trial.name, of_each_group[j]->trial.name});
+    }
+    for (Trial& result : run_sets(pairs)) {
+      if (!result.error) advice_.combinations.push_back(std::move(result));
+    }
+    rank(advice_);
+    if (advice_.combinations.empty()) return;
+    Trial together = advice_.combinations.front();
+    for (const LeverTrial* lever : of_each_group) {
+      if (interrupted_) return;
+      if (std::find(together.levers.begin(), together.levers.end(), lever->trial.name) !=
+          together.levers.end())
+        continue;
+      std::vector<std::string> larger = together.levers;
+      larger.push_back(lever->trial.name);
+      Trial result = std::move(run_sets({larger}).front());
+      if (!result.error && result.allocated && *result.allocated < *together.allocated)
+        together = std::move(result);
+    }
+    if (together.levers.size() > 2) advice_.combinations.push_back(std::move(together));
+  }
+
+  // The first 1, ... up to all of the blocks.
+  void run_frontier() {
+    bool applies = std::any_of(advice_.levers.begin(), advice_.levers.end(), [](const LeverTrial& lever) {
+      return lever.group == "checkpoint" && lever.why_not.empty();
+    });
+    if (!applies) return;
+    std::set<size_t> counts = {1, blocks_.size()};
+    for (size_t i = 1; i < frontier_points; ++i) {
+      counts.insert(std::max<size_t>(
+          1, static_cast<size_t>(std::lround(static_cast<double>(blocks_.size() * i) / frontier_points))));
+    }
+    std::vector<Job> jobs;
+    for (size_t count : counts) {
+      FrontierPoint point;
+      point.of = blocks_.size();
+      uint64_t twice = 0;
+      for (size_t i = 0; i < count; ++i) {
+        point.modules.push_back(blocks_[i].path);
+        twice += blocks_[i].operators;
+      }
+      point.share =
+          operators_ ? std::min(1.0, static_cast<double>(twice) / static_cast<double>(operators_)) : 0;
+      Job job = base_;
+      job.name = "checkpoint " + std::to_string(count);
+      job.request["checkpoint"] = point.modules;
+      jobs.push_back(std::move(job));
+      advice_.frontier.push_back(std::move(point));
+    }
+    Runner runner("advise", common, jobs_);
+    runner.run(jobs, [&](size_t index, Run run) {
+      advice_.frontier[index].trial = trial_of(jobs[index].name, run);
+    });
+    interrupted_ = interrupted_ || runner.interrupted();
+  }
+
+  void find_goal(uint64_t limit) {
+    Goal goal;
+    goal.limit_bytes = limit;
+    std::vector<std::vector<std::string>> sets = goal_candidates(advice_, limit, goal_sets);
+    sets.insert(sets.begin(), std::vector<std::string>{});
+    size_t at_once = jobs_ ? jobs_ : parallel_engines();
+    for (size_t start = 0; start < sets.size() && !goal.cheapest && !interrupted_; start += at_once) {
+      std::vector<std::vector<std::string>> some(
+          sets.begin() + static_cast<ptrdiff_t>(start),
+          sets.begin() + static_cast<ptrdiff_t>(std::min(start + at_once, sets.size())));
+      for (Trial& result : run_sets(some, limit)) {
+        ++goal.tried;
+        if (!result.error && !goal.cheapest) goal.cheapest = std::move(result);
+      }
+    }
+    advice_.goal = std::move(goal);
+  }
+
+  ModelOptions options_;
+  size_t jobs_ = 0;
+  Job base_;
+  LeverContext context_;
+  std::vector<Module> blocks_;
+  uint64_t operators_ = 0;  // that the forward calls
+  Advice advice_;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_advise_command() { return std::make_unique<AdviseCommand>(); }
+
+}  // namespace torchmem::cli

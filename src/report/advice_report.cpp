@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "report/fidelity.h"
+#include "report/text.h"
+#include "run/phase_json.h"
+#include "torchmem/advice.h"
+#include "torchmem/bytes.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr size_t name_width = 32;
+constexpr size_t size_width = 12;
+
+std::string saved_text(const std::optional<int64_t>& bytes) {
+  if (!bytes) return "-";
+  if (*bytes == 0) return "0 B";
+  return (*bytes > 0 ? "-" : "+") + format_bytes(static_cast<uint64_t>(std::abs(*bytes)));
+}
+
+std::string size_text(const std::optional<uint64_t>& bytes) { return bytes ? format_bytes(*bytes) : "-"; }
+
+std::string numbers(const std::string& name, const Trial& trial, const Trial& base) {
+  return pad_right(shorten(name, name_width - 1), name_width) +
+         pad_left(size_text(trial.allocated), size_width) +
+         pad_left(saved_text(saved(base.allocated, trial.allocated)), size_width) +
+         pad_left(size_text(trial.reserved), size_width) +
+         pad_left(saved_text(saved(base.reserved, trial.reserved)), size_width) + "\n";
+}
+
+std::string heading(const char* what) {
+  return pad_right(what, name_width) + pad_left("allocated", size_width) + pad_left("change", size_width) +
+         pad_left("reserved", size_width) + pad_left("change", size_width) + "\n";
+}
+
+std::string joined(const std::vector<std::string>& names, const char* between) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : between) + name;
+  return text;
+}
+
+std::string check_text(const json& check) {
+  if (!check.is_object()) return "";
+  if (!check.value("made", false))
+    return "not checked on the CPU: " + check.value("why", std::string("the reason is unknown"));
+  if (check.value("equal", false))
+    return "same results on the CPU (" + counted(check.value("tensors", uint64_t{0}), "tensor") +
+           " compared)";
+  return "other results on the CPU than without it: do not use it" +
+         (check.contains("why") ? ": " + check["why"].get<std::string>() : std::string());
+}
+
+std::string lever_details(const LeverTrial& lever) {
+  std::string text = wrap(lever.code, 4) + wrap("cost: " + lever.cost, 4);
+  if (std::string check = check_text(lever.check); !check.empty()) text += wrap(check, 4);
+  if (lever.group == "precision" && lever.trial.phase == "load" && lever.trial.allocated_after_load) {
+    text += wrap(
+        "its peak is in load, where both copies of the weights are; converted before it is moved to "
+        "the device, the peak is " +
+            format_bytes(*lever.trial.allocated_after_load),
+        4);
+  }
+  return text;
+}
+
+std::string list_of(const Advice& advice, Verdict verdict, const char* title) {
+  std::string text;
+  for (const LeverTrial& lever : advice.levers) {
+    if (verdict_of(lever, advice.base) != verdict) continue;
+    std::string line = lever.trial.name;
+    if (verdict == Verdict::does_not_apply) line += ": " + lever.why_not;
+    if (verdict == Verdict::fails)
+      line += ": " + (lever.trial.error
+                          ? lever.trial.error->message.substr(0, lever.trial.error->message.find('\n'))
+                          : check_text(lever.check));
+    text += wrap(line, 2);
+  }
+  return text.empty() ? "" : std::string("\n") + title + "\n" + text;
+}
+
+std::string frontier_text(const Advice& advice) {
+  if (advice.frontier.empty()) return "";
+  std::string text = "\n" + heading("checkpointing, modules");
+  for (const FrontierPoint& point : advice.frontier) {
+    char share[32];
+    std::snprintf(share, sizeof share, "%.0f %% of forward twice", point.share * 100);
+    std::string name =
+        std::to_string(point.modules.size()) + " of " + std::to_string(point.of) + ", " + share;
+    text += numbers(name, point.trial, advice.base);
+  }
+  const FrontierPoint& all = advice.frontier.back();
+  return text + wrap("of: " + joined(all.modules, ", "), 2);
+}
+
+std::string goal_text(const Advice& advice) {
+  if (!advice.goal) return "";
+  const Goal& goal = *advice.goal;
+  std::string text = "\ngoal: " + bytes_exactly(goal.limit_bytes) + " for the allocator\n";
+  if (!goal.cheapest) {
+    return text + wrap("not reached: none of the " + std::to_string(goal.tried) +
+                           " sets of levers that were tried runs within it.",
+                       2);
+  }
+  if (goal.cheapest->levers.empty()) return text + "  it runs within that as it is\n";
+  text += "  cheapest: " + joined(goal.cheapest->levers, " + ") + "\n";
+  text += "  allocated " + size_text(goal.cheapest->allocated) + ", reserved " +
+          size_text(goal.cheapest->reserved) + " under that limit\n";
+  for (const std::string& name : goal.cheapest->levers) {
+    for (const LeverTrial& lever : advice.levers) {
+      if (lever.trial.name == name) text += wrap(lever.code, 4);
+    }
+  }
+  return text;
+}
+
+json error_of(const Trial& trial) { return trial.error ? error_to_json(*trial.error) : json(); }
+
+json trial_json(const Trial& trial, const Trial& base) {
+  json object = {
+      {"name", trial.name}, {"levers", trial.levers}, {"price", trial.price}, {"error", error_of(trial)}};
+  if (trial.allocated) object["allocated_bytes"] = *trial.allocated;
+  if (trial.reserved) object["reserved_bytes"] = *trial.reserved;
+  if (trial.allocated_after_load) object["allocated_after_load_bytes"] = *trial.allocated_after_load;
+  if (!trial.phase.empty()) object["phase"] = trial.phase;
+  if (auto bytes = saved(base.allocated, trial.allocated)) object["saved_allocated_bytes"] = *bytes;
+  if (auto bytes = saved(base.reserved, trial.reserved)) object["saved_reserved_bytes"] = *bytes;
+  if (!trial.rewritten.is_null()) object["rewritten"] = trial.rewritten;
+  return object;
+}
+
+}  // namespace
+
+std::string advice_text(const Advice& advice, const Run& about) {
+  const Trial& base = advice.base;
+  std::string text = heading("lever") + numbers("as it is", base, base);
+  bool any = false;
+  for (const LeverTrial& lever : advice.levers) {
+    if (verdict_of(lever, base) != Verdict::saves) continue;
+    any = true;
+    text += numbers(lever.trial.name, lever.trial, base) + lever_details(lever);
+  }
+  if (!any) text += "  no lever saves anything at the peak\n";
+  std::string harm;
+  for (const LeverTrial& lever : advice.levers) {
+    if (verdict_of(lever, base) == Verdict::harms) harm += numbers(lever.trial.name, lever.trial, base);
+  }
+  if (!harm.empty()) text += "\nit costs more with\n" + harm;
+  text += list_of(advice, Verdict::does_nothing, "does nothing at the peak");
+  text += list_of(advice, Verdict::fails, "cannot be used");
+  text += list_of(advice, Verdict::does_not_apply, "does not apply");
+  if (!advice.combinations.empty()) {
+    text += "\n" + heading("together");
+    for (const Trial& trial : advice.combinations) {
+      if (trial.name.size() < name_width) {
+        text += numbers(trial.name, trial, base);
+      } else {
+        text += wrap(trial.name, 0) + numbers("", trial, base);
+      }
+    }
+  }
+  text += frontier_text(advice) + goal_text(advice);
+  return text + "\n" + fidelity_text(about);
+}
+
+json advice_json(const Advice& advice, const Run& about) {
+  const Trial& base = advice.base;
+  json levers = json::array();
+  for (const LeverTrial& lever : advice.levers) {
+    json object = trial_json(lever.trial, base);
+    object["group"] = lever.group;
+    object["cost"] = lever.cost;
+    object["code"] = lever.code;
+    object["verdict"] = name_of(verdict_of(lever, base));
+    if (!lever.why_not.empty()) object["why_not"] = lever.why_not;
+    if (!lever.check.is_null()) object["check"] = lever.check;
+    levers.push_back(std::move(object));
+  }
+  json combinations = json::array();
+  for (const Trial& trial : advice.combinations) combinations.push_back(trial_json(trial, base));
+  json frontier = json::array();
+  for (const FrontierPoint& point : advice.frontier) {
+    json object = trial_json(point.trial, base);
+    object["modules"] = point.modules;
+    object["of"] = point.of;
+    object["recomputed_share"] = point.share;
+    frontier.push_back(std::move(object));
+  }
+  json document = {{"schema", "torchmem.advise/1"},           {"torchmem", TORCHMEM_VERSION},
+                   {"base", trial_json(base, base)},          {"levers", std::move(levers)},
+                   {"combinations", std::move(combinations)}, {"checkpoint_frontier", std::move(frontier)},
+                   {"fidelity", fidelity_json(about)},        {"error", error_of(base)}};
+  for (const char* name : {"model", "device", "software", "arguments"}) {
+    if (about.facts.contains(name)) document[name] = about.facts[name];
+  }
+  if (advice.goal) {
+    document["goal"] = {{"limit_bytes", advice.goal->limit_bytes}, {"tried", advice.goal->tried}};
+    document["goal"]["cheapest"] = advice.goal->cheapest ? trial_json(*advice.goal->cheapest, base) : json();
+  }
+  return document;
+}
+
+}  // namespace torchmem
