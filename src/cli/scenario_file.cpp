@@ -484,8 +484,9 @@ class Reader {
     for (const std::string& name : texts(object, place, "of"))
       models.push_back(used(name, at(place, "of"), {Thing::model}));
     action["models"] = models;
-    action["as"] = made(object, place, Thing::optimizer);
-    add(place, action["as"].get<std::string>() + " = " + given + " of " + joined(models), std::move(action));
+    std::string name = made(object, place, Thing::optimizer);
+    action["as"] = name;
+    add(place, name + " = " + given + " of " + joined(models), std::move(action));
   }
 
   void step(const json& object, const std::string& place) {
