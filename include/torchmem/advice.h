@@ -49,7 +49,7 @@ std::optional<int64_t> saved(const std::optional<uint64_t>& base, const std::opt
 struct FrontierPoint {
   std::vector<std::string> modules;
   size_t of = 0;     // how many there are
-  double share = 0;  // of the forward's operators that run twice, 0 to 1
+  double share = 0;  // of the forward's innermost modules that run twice, 0 to 1
   Trial trial;
 };
 

@@ -38,7 +38,7 @@ constexpr const char* footer =
 
 struct Module {
   std::string path;
-  uint64_t operators = 0;
+  size_t leaves = 0;  // innermost modules in it
 };
 
 class AdviseCommand : public Command {
@@ -110,13 +110,17 @@ class AdviseCommand : public Command {
     for (const char* name : activations) {
       if (operators.contains(std::string("aten::") + name)) context_.has_activations = true;
     }
-    for (const json& count : operators) {
-      if (count.is_number()) operators_ += count.get<uint64_t>();
-    }
-    for (const json& module : model.value("called_modules", json::array())) {
+    const json modules = model.value("called_modules", json::array());
+    for (const json& module : modules) {
+      leaves_ += module.value("leaf", false);
       if (!module.value("auto", false)) continue;
-      blocks_.push_back({module.value("path", ""), module.value("operators", uint64_t{0})});
-      context_.blocks.push_back(blocks_.back().path);
+      Module block{module.value("path", ""), 0};
+      for (const json& inner : modules) {
+        if (inner.value("leaf", false) && inner.value("path", "").starts_with(block.path + "."))
+          ++block.leaves;
+      }
+      context_.blocks.push_back(block.path);
+      blocks_.push_back(std::move(block));
     }
   }
 
@@ -253,13 +257,12 @@ class AdviseCommand : public Command {
     for (size_t count : counts) {
       FrontierPoint point;
       point.of = blocks_.size();
-      uint64_t twice = 0;
+      size_t twice = 0;
       for (size_t i = 0; i < count; ++i) {
         point.modules.push_back(blocks_[i].path);
-        twice += blocks_[i].operators;
+        twice += blocks_[i].leaves;
       }
-      point.share =
-          operators_ ? std::min(1.0, static_cast<double>(twice) / static_cast<double>(operators_)) : 0;
+      point.share = static_cast<double>(twice) / static_cast<double>(std::max<size_t>(leaves_, 1));
       Job job = base_;
       job.name = "checkpoint " + std::to_string(count);
       job.request["checkpoint"] = point.modules;
@@ -296,7 +299,7 @@ class AdviseCommand : public Command {
   Job base_;
   LeverContext context_;
   std::vector<Module> blocks_;
-  uint64_t operators_ = 0;  // that the forward calls
+  size_t leaves_ = 0;  // innermost modules that the forward calls
   Advice advice_;
   bool interrupted_ = false;
 };

@@ -13,8 +13,9 @@ using nlohmann::json;
 
 namespace {
 
-constexpr size_t name_width = 32;
+constexpr size_t name_width = 30;
 constexpr size_t size_width = 12;
+constexpr size_t change_width = 13;
 
 std::string saved_text(const std::optional<int64_t>& bytes) {
   if (!bytes) return "-";
@@ -25,16 +26,15 @@ std::string saved_text(const std::optional<int64_t>& bytes) {
 std::string size_text(const std::optional<uint64_t>& bytes) { return bytes ? format_bytes(*bytes) : "-"; }
 
 std::string numbers(const std::string& name, const Trial& trial, const Trial& base) {
-  return pad_right(shorten(name, name_width - 1), name_width) +
-         pad_left(size_text(trial.allocated), size_width) +
-         pad_left(saved_text(saved(base.allocated, trial.allocated)), size_width) +
+  return pad_right(shorten(name, name_width), name_width) + pad_left(size_text(trial.allocated), size_width) +
+         pad_left(saved_text(saved(base.allocated, trial.allocated)), change_width) +
          pad_left(size_text(trial.reserved), size_width) +
-         pad_left(saved_text(saved(base.reserved, trial.reserved)), size_width) + "\n";
+         pad_left(saved_text(saved(base.reserved, trial.reserved)), change_width) + "\n";
 }
 
 std::string heading(const char* what) {
-  return pad_right(what, name_width) + pad_left("allocated", size_width) + pad_left("change", size_width) +
-         pad_left("reserved", size_width) + pad_left("change", size_width) + "\n";
+  return pad_right(what, name_width) + pad_left("allocated", size_width) + pad_left("change", change_width) +
+         pad_left("reserved", size_width) + pad_left("change", change_width) + "\n";
 }
 
 std::string joined(const std::vector<std::string>& names, const char* between) {
@@ -155,7 +155,7 @@ std::string advice_text(const Advice& advice, const Run& about) {
   if (!advice.combinations.empty()) {
     text += "\n" + heading("together");
     for (const Trial& trial : advice.combinations) {
-      if (trial.name.size() < name_width) {
+      if (trial.name.size() <= name_width) {
         text += numbers(trial.name, trial, base);
       } else {
         text += wrap(trial.name, 0) + numbers("", trial, base);
