@@ -87,7 +87,7 @@ std::string frontier_text(const Advice& advice) {
   std::string text = "\n" + heading("checkpointing, modules");
   for (const FrontierPoint& point : advice.frontier) {
     char share[32];
-    std::snprintf(share, sizeof share, "%.0f %% of forward twice", point.share * 100);
+    std::snprintf(share, sizeof share, "%.0f %% run twice", point.share * 100);
     std::string name =
         std::to_string(point.modules.size()) + " of " + std::to_string(point.of) + ", " + share;
     text += numbers(name, point.trial, advice.base);
