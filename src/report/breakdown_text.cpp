@@ -55,10 +55,12 @@ struct Columns {
   }
 };
 
-std::string module_name(const ShownModule& shown) {
-  std::string type = short_type(shown.module->type);
+// With its type, where both fit into the width.
+std::string module_name(const ShownModule& shown, size_t width = SIZE_MAX) {
   std::string name = shown.depth == 0 ? "(model)" : std::string(2 * shown.depth, ' ') + shown.name;
-  return type.empty() ? name : name + " " + type;
+  std::string type = short_type(shown.module->type);
+  std::string both = type.empty() ? name : name + " " + type;
+  return columns_of(both) <= width ? both : name;
 }
 
 // The lists' longest name, as far as there is room for it.
@@ -91,7 +93,8 @@ std::string module_table(const std::vector<ShownModule>& modules, const Columns&
   if (modules.size() < 2) return "";
   std::string text = columns.head("by module", "own");
   for (const ShownModule& shown : modules) {
-    text += columns.row_with_own(module_name(shown), shown.module->inclusive, shown.module->own, Tint::cyan);
+    text += columns.row_with_own(module_name(shown, columns.name), shown.module->inclusive, shown.module->own,
+                                 Tint::cyan);
   }
   return text;
 }
