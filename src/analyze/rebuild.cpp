@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "analyze/replay.h"
 #include "torchmem/allocator_state.h"
@@ -178,6 +179,22 @@ void complete_segments(Run& run) {
   for (size_t device = 0; device < run.traces.size(); ++device) {
     AllocatorState state = state_after(run, static_cast<int32_t>(device), run.traces[device].size());
     for (Segment& segment : state.segments()) run.segments.push_back(std::move(segment));
+  }
+}
+
+void complete_block_sizes(Run& run) {
+  for (size_t device = 0; device < run.traces.size(); ++device) {
+    std::vector<Event>& trace = run.traces[device];
+    try {
+      AllocatorState state = state_before_trace(run, static_cast<int32_t>(device));
+      uint64_t allocated = state.totals().allocated;
+      replay(trace, trace.size(), state, [&](uint64_t i, const AllocatorState& after) {
+        uint64_t before = std::exchange(allocated, after.totals().allocated);
+        if (trace[i].action == Action::alloc) trace[i].block_size = allocated - before;
+      });
+    } catch (const Error&) {
+      continue;
+    }
   }
 }
 

@@ -34,6 +34,7 @@ std::vector<ProcessRecord> read_process_records(const fs::path& directory,
     try {
       found.run = read_stream_file(entry.path());
       complete_segments(found.run);
+      complete_block_sizes(found.run);
     } catch (const Error& trouble) {
       std::cerr << "torchmem: the record of process " << found.pid << " is lost: " << trouble.what() << '\n';
       continue;
