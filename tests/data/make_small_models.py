@@ -205,8 +205,6 @@ def main():
     torch.jit.script(Linears()).save(str(folder / "linears.pt"))
     torch.jit.script(Noisy()).save(str(folder / "noisy.pt"))
     torch.jit.script(Activations()).save(str(folder / "activations.pt"))
-
-
     small = {
         "mlp": nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 32)),
         "convolutions": nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 3, padding=1)),
