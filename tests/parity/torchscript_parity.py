@@ -1,5 +1,6 @@
 """Profiles TorchScript models through the command line and compares the allocator's statistics, at every point of every run, with what
-it said on a real H200 (data/torchscript_h200.json).
+it said on a real H200 (data/torchscript_h200.json). Whose the memory is at the peak must add up, leave less than 0.1 % without an owner, and give each
+tensor of the model what its shape says.
 
     python3 torchscript_parity.py --torchmem BIN --models DIR [--device D] [--case REGEX] [--save DIR]
 
@@ -30,7 +31,7 @@ def name_of(case):
 
 def profile(torchmem, models, device, case, report):
     command = [torchmem, "profile", str(models / f"{case['model']}.pt"), "--device", device, "--input", case["input"]]
-    command += ["--mode", case["mode"], "--steps", "3", "--quiet", f"--json={report}"]
+    command += ["--mode", case["mode"], "--steps", "3", "--quiet", "--top", "100000", f"--json={report}"]
     for option in ("optimizer", "autocast"):
         if option in case:
             command += [f"--{option}", case[option]]
@@ -38,6 +39,39 @@ def profile(torchmem, models, device, case, report):
     if ended.returncode != 0:
         raise RuntimeError(f"exit code {ended.returncode}\n{ended.stderr[-3000:]}")
     return json.loads(report.read_text())
+
+
+def attribution_faults(run):
+    """What is wrong with whose the memory is at the peak."""
+    peak = run["peak"]
+    categories = peak["by_category"]
+    faults = []
+    if sum(categories.values()) != peak["allocated_bytes"]:
+        faults.append(f"categories add up to {sum(categories.values())} of {peak['allocated_bytes']} B")
+    if categories["other"] * 1000 > peak["allocated_bytes"]:
+        faults.append(f"{categories['other']} B have no owner")
+    blocks = {category: [block for block in peak["by_tensor"] if block["category"] == category] for category in categories}
+    for category in ("parameters", "buffers"):
+        stated = run["model"][category]
+        known = blocks[category]
+        if len(known) == stated["tensors"] and sum(block["requested_bytes"] for block in known) != stated["bytes"]:
+            faults.append(f"{category} are {sum(block['requested_bytes'] for block in known)} B, not {stated['bytes']}")
+        if not peak.get("other_tensors", {}).get("blocks") and len(known) != stated["tensors"]:
+            faults.append(f"{len(known)} {category}, not {stated['tensors']}")
+    sizes = {"f32": 4, "f16": 2, "bf16": 2, "i64": 8, "bool": 1, "u8": 1}
+    for category in ("parameters", "buffers", "gradients", "optimizer_state", "inputs"):
+        for block in blocks[category]:
+            elements = 1
+            for length in block["shape"]:
+                elements *= length
+            # cuDNN gives the gradients of a recurrent network as parts of one buffer, which has the first one's name.
+            shares = category == "gradients" and block["requested_bytes"] > elements * sizes[block["dtype"]]
+            if block["requested_bytes"] != elements * sizes[block["dtype"]] and not shares:
+                faults.append(f"{block['name']} of {block['shape']} is {block['requested_bytes']} B")
+            rounded = (block["requested_bytes"] + 511) // 512 * 512
+            if not rounded <= block["bytes"] <= rounded + (1 << 20):
+                faults.append(f"{block['name']} takes a block of {block['bytes']} B")
+    return faults
 
 
 def points_of(run):
@@ -109,6 +143,7 @@ def main():
             try:
                 run = profile(options.torchmem, options.models, options.device, case, report)
                 problems, equal, largest = compare(points_of(run), recorded)
+                problems += attribution_faults(run)
             except (RuntimeError, KeyError, OSError, json.JSONDecodeError) as error:
                 problems, equal, largest = [repr(error)], False, {"allocated": 0.0, "reserved": 0.0}
             equal_cases += equal
