@@ -84,7 +84,6 @@ TEST(Variants, MistakesNameThePart) {
   EXPECT_TRUE(
       refusal("nograd").starts_with("--variant nograd: there is no 'nograd'. Variants: base, no_grad, "));
   EXPECT_NE(refusal("alloc=max_split_size_mb:1").find("at least 20"), std::string::npos);
-  EXPECT_NE(refusal("device=nothing").find("there is no profile 'nothing'"), std::string::npos);
 }
 
 TEST(Dimensions, AreNamesOnlyWhereSizesVary) {
