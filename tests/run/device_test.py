@@ -40,6 +40,20 @@ class Device(RunTest):
         self.assert_ended(ended)
         self.assert_peaks_as_printed(ended)
 
+    def test_cub_on_cards_that_pytorch_has_no_code_of_its_own_for(self):
+        for card in ("l4", "v100-16"):
+            with self.subTest(card):
+                ended = run_python("""
+                    import torch
+                    numbers = torch.randint(0, 9, (5000,), device="cuda")
+                    numbers.sort()
+                    numbers.cumsum(0)
+                    numbers.unique()
+                    numbers.nonzero()
+                    torch.nn.Embedding(9, 4, device="cuda")(numbers).sum().backward()
+                    """, device=f"virtual:{card}")  # fmt: skip
+                self.assert_ended(ended)
+
     def test_what_a_capture_cannot_hold(self):
         ended = run_python("""
             import os, torch

@@ -38,13 +38,13 @@ class Ended:
         return [tuple(map(int, line.split())) for line in lines]
 
 
-def run(*program, options=(), torchmem=TORCHMEM, **changes):
+def run(*program, options=(), torchmem=TORCHMEM, device="virtual:h200", **changes):
     """Runs the program (words) with the environment changed; a change to None removes a variable."""
     environment = {**os.environ, "PYTHONWARNINGS": "ignore", **changes}
     environment = {name: value for name, value in environment.items() if value is not None}
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "run.json")
-        command = [torchmem, "run", "--device", "virtual:h200", f"--json={report}", *options, "--", *map(str, program)]
+        command = [torchmem, "run", "--device", device, f"--json={report}", *options, "--", *map(str, program)]
         process = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
         return Ended(process, report)
 

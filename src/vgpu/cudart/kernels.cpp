@@ -22,6 +22,17 @@ cudaError_t launched(cudaStream_t stream) {
   return result(tmv_activate(tmv_current_device()));
 }
 
+// What a device runs of the code that PyTorch 2.11 for CUDA 13.0 was built with (torch.cuda.get_arch_list()):
+// the newest of the device's generation that is not newer than the device. CUB ends with an error where it is
+// none that it knows. On 7.0 there is none, and every launch fails on a real card; here the oldest runs.
+int code_for(int capability) {
+  constexpr int kBuilt[] = {75, 80, 86, 90, 100, 120};
+  int code = kBuilt[0];
+  for (int built : kBuilt)
+    if (built / 10 == capability / 10 && built <= capability) code = built;
+  return code;
+}
+
 cudaError_t occupancy(int* blocks, const void* function, int threads, size_t shared) {
   return result(tmv_occupancy(tmv_current_device(), tmv_kernel_name(function), threads, shared, blocks));
 }
@@ -91,9 +102,9 @@ TMV_EXPORT cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, con
     return static_cast<int>(value);
   };
   std::memset(attributes, 0, sizeof *attributes);
-  int target = property("major") * 10 + property("minor");
-  attributes->binaryVersion = target;
-  attributes->ptxVersion = target;
+  int code = code_for(property("major") * 10 + property("minor"));
+  attributes->binaryVersion = code;
+  attributes->ptxVersion = code;
   attributes->sharedSizeBytes = static_cast<size_t>(tmv_kernel_attribute(name, "shared", 0));
   attributes->constSizeBytes = static_cast<size_t>(tmv_kernel_attribute(name, "constant", 0));
   attributes->localSizeBytes = static_cast<size_t>(tmv_kernel_attribute(name, "local", 0));
