@@ -12,15 +12,16 @@ namespace {
 
 constexpr int kRecorded = 0;
 constexpr int kUnknown = 2;
+constexpr int kWithout = 3;
 
 struct Finding {
   const char* kind;
   std::string name;
   std::string problem;
   CallSite site;
-  bool unknown_size;
+  int how = kRecorded;  // of a workspace, as the virtual device says it
 
-  auto key() const { return std::tie(name, problem, site.op, site.module, site.line, unknown_size); }
+  auto key() const { return std::tie(name, problem, site.op, site.module, site.line, how); }
   bool operator<(const Finding& other) const { return key() < other.key(); }
 };
 
@@ -47,7 +48,8 @@ void write(const Finding& finding, std::uint64_t count, std::uint64_t bytes) {
   if (!finding.site.op.empty()) record["op"] = finding.site.op;
   if (!finding.site.module.empty()) record["module"] = finding.site.module;
   if (!finding.site.line.empty()) record["line"] = finding.site.line;
-  if (finding.unknown_size) record["unknown"] = true;  // the size was taken as 0
+  if (finding.how == kUnknown) record["unknown"] = true;  // the size was taken as 0
+  if (finding.how == kWithout) record["without"] = true;  // it did not fit
   state().writer->finding(record);
 }
 
@@ -65,19 +67,19 @@ void add(Finding finding, std::uint64_t bytes) {
 void value_assumed(void*, std::uint64_t, std::size_t bytes) {
   CallSite site = current_call_site();
   std::string name = site.op.empty() ? "copy to the host" : site.op;
-  add({"assumed_value", std::move(name), "", std::move(site), false}, bytes);
+  add({"assumed_value", std::move(name), "", std::move(site)}, bytes);
 }
 
 void workspace(void*, const char* library, const char* operation, const char* problem, std::size_t bytes,
                int how) {
   if (how == kRecorded) return;
   add({"estimated_workspace", std::string(library) + " " + operation, problem == nullptr ? "" : problem,
-       current_call_site(), how == kUnknown},
+       current_call_site(), how},
       bytes);
 }
 
 void unmodelled(void*, const char* library, const char* function) {
-  add({"unmodelled_call", function, library, current_call_site(), false}, 0);
+  add({"unmodelled_call", function, library, current_call_site()}, 0);
 }
 
 }  // namespace

@@ -57,8 +57,12 @@ std::string describe(const Finding& finding, const Kind& kind) {
   std::string name = text_field(finding.what, "name");
   std::string op = text_field(finding.what, "op");
   std::string text = name + ": ";
-  bool unknown = finding.what.is_object() && finding.what.value("unknown", false);
-  text += unknown ? "workspace size not known, taken as 0" : kind.explanation;
+  auto is = [&](const char* flag) {
+    return finding.what.is_object() && finding.what.value(flag, json()) == true;
+  };
+  text += is("unknown")   ? "workspace size not known, taken as 0"
+          : is("without") ? "workspace out of memory; another engine, taken to need none, stands in"
+                          : kind.explanation;
   text += " (" + counted(finding.count, "time");
   if (finding.bytes > 0) text += ", " + format_bytes(finding.bytes);
   text += ")";

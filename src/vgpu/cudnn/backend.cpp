@@ -1,10 +1,12 @@
-// The graph interface: descriptors that hold what they are given, heuristics that offer one engine, plans
-// whose workspace comes from the facts, and executions that do nothing.
+// The graph interface: descriptors that hold what they are given, heuristics that offer the engine that a
+// device takes first and one without workspace, plans whose workspace comes from the facts, and executions
+// that do nothing.
 #include "vgpu/cudnn/backend.h"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "vgpu/cudnn/graph.h"
 #include "vgpu/cudnn/modules.h"
@@ -29,6 +31,7 @@ struct BackendHandle {
 
 // Engines are numbered from 0 in one order for all operations; the facts hold numbers up to 76.
 constexpr int64_t kEngineCount = 128;
+constexpr int64_t kWithoutWorkspace = kEngineCount - 1;
 
 size_t element_bytes(Type type) {
   switch (type) {
@@ -56,26 +59,44 @@ BackendAttribute attribute_of(Name name, BackendValuePointer value) {
   return {name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {}, {std::move(value)}};
 }
 
-// An engine configuration for `graph`: the engine that was recorded for it, without knobs or notes.
-BackendValuePointer choose_engine(BackendValuePointer graph) {
-  int64_t index = recorded_engine(*graph);
+// An engine configuration for `graph`, without knobs or notes.
+BackendValuePointer engine_config(BackendValuePointer graph, int64_t index,
+                                  std::shared_ptr<std::atomic<bool>> first_ran) {
   auto engine = std::make_shared<BackendValue>(BackendValue{CUDNN_BACKEND_ENGINE_DESCRIPTOR, true, {}, {}});
   engine->set(attribute_of(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, std::move(graph)));
   engine->set(attribute_of(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &index));
+  engine->first_ran = std::move(first_ran);
   auto config =
       std::make_shared<BackendValue>(BackendValue{CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, true, {}, {}});
   config->set(attribute_of(CUDNN_ATTR_ENGINECFG_ENGINE, std::move(engine)));
   return config;
 }
 
-const BackendValue* graph_of_config(const BackendValue& config) {
-  const BackendValue* engine = config.descriptor(CUDNN_ATTR_ENGINECFG_ENGINE);
-  return engine ? engine->descriptor(CUDNN_ATTR_ENGINE_OPERATION_GRAPH) : nullptr;
+// PyTorch goes through what is offered, and takes the second where the workspace of the first one is out of
+// memory. A device offers up to forty: most need about as much as the first one, some little or nothing.
+BackendAttribute choose_engines(const BackendValuePointer& graph) {
+  auto first_ran = std::make_shared<std::atomic<bool>>(false);
+  BackendAttribute engines =
+      attribute_of(CUDNN_ATTR_ENGINEHEUR_RESULTS, engine_config(graph, recorded_engine(*graph), first_ran));
+  if (has_other_engines(*graph) && graph_workspace(*graph).size.bytes > 0) {
+    engines.nested.push_back(engine_config(graph, kWithoutWorkspace, first_ran));
+    engines.count = 2;
+  }
+  return engines;
 }
 
-const BackendValue* graph_of_plan(const BackendValue& plan) {
-  const BackendValue* config = plan.descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
-  return config ? graph_of_config(*config) : nullptr;
+// What a configuration's engine needs; nothing where it has no engine for a graph.
+std::optional<ExecutionPlan> plan_of(const BackendValue& config) {
+  const BackendValue* engine = config.descriptor(CUDNN_ATTR_ENGINECFG_ENGINE);
+  const BackendValue* graph = engine ? engine->descriptor(CUDNN_ATTR_ENGINE_OPERATION_GRAPH) : nullptr;
+  if (!graph) return std::nullopt;
+  Workspace workspace = graph_workspace(*graph);
+  if (engine->number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX) == kWithoutWorkspace) {
+    workspace.size.knowledge = Knowledge::kWithout;
+    return ExecutionPlan{workspace, 0, false, engine->first_ran, /*is_first=*/false};
+  }
+  // Counted now, so that a plan is known of also when its workspace does not fit.
+  return ExecutionPlan{workspace, workspace.size.bytes, true, engine->first_ran};
 }
 
 // Attributes that a descriptor has without having been given them, as lists of nothing or as one number.
@@ -87,7 +108,6 @@ bool is_empty_list(Name name) {
 }
 
 bool known_number(const BackendValue& value, Name name, int64_t& number) {
-  const BackendValue* graph = nullptr;
   switch (name) {
     case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
       number = kEngineCount;
@@ -97,13 +117,14 @@ bool known_number(const BackendValue& value, Name name, int64_t& number) {
       return true;
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
       if (!value.plan) return false;
-      number = static_cast<int64_t>(value.plan->workspace.size.bytes);
+      number = static_cast<int64_t>(value.plan->bytes);
       return true;
     case CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE:
-      graph = graph_of_config(value);
-      if (!graph) return false;
-      number = static_cast<int64_t>(graph_workspace(*graph).size.bytes);
-      return true;
+      if (std::optional<ExecutionPlan> plan = plan_of(value)) {
+        number = static_cast<int64_t>(plan->bytes);
+        return true;
+      }
+      return false;
     default:
       return false;
   }
@@ -129,13 +150,14 @@ cudnnStatus_t finalize(BackendHandle& handle) {
   if (value.type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR) {
     const BackendAttribute* graph = value.find(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
     if (!graph) return fail(CUDNN_STATUS_BAD_PARAM, "heuristics were finalized without an operation graph");
-    value.set(attribute_of(CUDNN_ATTR_ENGINEHEUR_RESULTS, choose_engine(graph->nested[0])));
+    value.set(choose_engines(graph->nested[0]));
   } else if (value.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-    const BackendValue* graph = graph_of_plan(value);
-    if (!graph)
+    const BackendValue* config = value.descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+    std::optional<ExecutionPlan> plan = config ? plan_of(*config) : std::nullopt;
+    if (!plan)
       return fail(CUDNN_STATUS_BAD_PARAM, "an execution plan was finalized without an engine for a graph");
-    value.plan = std::make_shared<ExecutionPlan>(ExecutionPlan{graph_workspace(*graph), true});
-    count(value.plan->workspace);
+    value.plan = std::make_shared<ExecutionPlan>(*plan);
+    if (value.plan->counted_at_finalize) count(value.plan->workspace);
     plan_sought(value.plan->workspace.operation);
   }
   value.finalized = true;
@@ -270,10 +292,18 @@ TMV_EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendD
   const BackendValue& value = *static_cast<BackendHandle*>(plan)->value;
   if (!value.plan)
     return fail(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "cudnnBackendExecute: the plan is not finalized");
-  // Finalizing counted the first execution, so that a plan is known of also when its workspace did not fit.
-  if (!__atomic_exchange_n(&value.plan->counted_at_finalize, false, __ATOMIC_RELAXED))
-    count(value.plan->workspace);
-  plan_executed(value.plan->workspace.operation);
+  ExecutionPlan& executed = *value.plan;
+  if (executed.first_ran) {
+    if (executed.is_first) *executed.first_ran = true;
+    // Benchmark mode times all engines and takes the fastest; here time says nothing, and the first one
+    // stays.
+    if (!executed.is_first && !executed.was_taken && *executed.first_ran)
+      return fail(CUDNN_STATUS_NOT_SUPPORTED,
+                  "cudnnBackendExecute: the engine without workspace is not timed");
+    executed.was_taken = true;
+  }
+  if (!__atomic_exchange_n(&executed.counted_at_finalize, false, __ATOMIC_RELAXED)) count(executed.workspace);
+  plan_executed(executed.workspace.operation);
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -25,8 +25,13 @@ struct BackendAttribute {
 
 // What an execution plan knows once it is finalized.
 struct ExecutionPlan {
-  Workspace workspace;
+  Workspace workspace;               // as it is counted
+  uint64_t bytes;                    // that the plan asks for
   bool counted_at_finalize = false;  // the first execution was counted then
+  // Shared by the plans of one choice of engines: the first engine's plan was executed.
+  std::shared_ptr<std::atomic<bool>> first_ran = nullptr;
+  bool is_first = true;
+  bool was_taken = false;  // of another than the first: it was executed
 };
 
 // What a backend descriptor holds.
@@ -34,7 +39,8 @@ struct BackendValue {
   cudnnBackendDescriptorType_t type;
   bool finalized = false;
   std::vector<BackendAttribute> attributes;
-  std::shared_ptr<ExecutionPlan> plan;  // of a finalized execution plan
+  std::shared_ptr<ExecutionPlan> plan;                     // of a finalized execution plan
+  std::shared_ptr<std::atomic<bool>> first_ran = nullptr;  // of an engine, as in ExecutionPlan
 
   const BackendAttribute* find(cudnnBackendAttributeName_t name) const;
 

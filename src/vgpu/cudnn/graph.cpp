@@ -235,6 +235,12 @@ Workspace graph_workspace(const BackendValue& graph) {
   return named_workspace("graph", key, nullptr);
 }
 
+bool has_other_engines(const BackendValue& graph) {
+  const BackendAttribute* operations = graph.find(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  ConvolutionProblem problem;
+  return operations && !operations->nested.empty() && read_fused_convolution(*operations, problem);
+}
+
 int64_t recorded_engine(const BackendValue& graph) {
   const BackendAttribute* operations = graph.find(CUDNN_ATTR_OPERATIONGRAPH_OPS);
   ConvolutionProblem problem;

@@ -18,7 +18,7 @@ struct Findings {
 };
 Immortal<Findings> the_findings;
 
-enum WorkspaceSource { recorded = 0, estimated = 1, unknown = 2 };
+enum WorkspaceSource { recorded = 0, unknown = 2 };
 
 }  // namespace
 
@@ -52,9 +52,9 @@ TMV_EXPORT void tmv_count_workspace(const char* library, const char* operation, 
   tmv_observer observer;
   {
     std::lock_guard<Mutex> lock(all.mutex);
-    ++(how == recorded    ? all.counts.recorded_workspaces
-       : how == estimated ? all.counts.estimated_workspaces
-                          : all.counts.unknown_workspaces);
+    ++(how == recorded  ? all.counts.recorded_workspaces
+       : how == unknown ? all.counts.unknown_workspaces
+                        : all.counts.estimated_workspaces);
     observer = all.observer;
   }
   if (how != recorded) process_counts_changed();

@@ -11,7 +11,8 @@ struct tmv_observer {
   void* user;
   // `bytes` at `address` were read by the host although nothing is known about them: they read as zero.
   void (*value_assumed)(void* user, uint64_t address, size_t bytes);
-  // A workspace size was asked for. how: 0 recorded on a device, 1 estimated, 2 unknown and taken as 0.
+  // A workspace size was asked for. how: 0 recorded on a device, 1 estimated, 2 unknown and taken as 0, 3 it
+  // was out of memory, and taken is an engine that needs none.
   void (*workspace)(void* user, const char* library, const char* operation, const char* problem, size_t bytes,
                     int how);
   // A call that the virtual GPU does not model was answered with "not supported".

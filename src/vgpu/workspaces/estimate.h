@@ -5,7 +5,7 @@
 namespace torchmem::vgpu {
 
 // How a workspace size is known; the numbers are those of tmv_count_workspace.
-enum class Knowledge { kRecorded = 0, kEstimated = 1, kUnknown = 2 };
+enum class Knowledge { kRecorded = 0, kEstimated = 1, kUnknown = 2, kWithout = 3 };
 
 struct WorkspaceSize {
   uint64_t bytes = 0;

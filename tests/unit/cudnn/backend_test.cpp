@@ -27,12 +27,12 @@ ConvolutionProblem resnet_stem(ConvolutionOperation operation) {
   return problem;
 }
 
-void execute(const Descriptor& plan) {
+void execute(const Descriptor& plan, cudnnStatus_t expected = CUDNN_STATUS_SUCCESS) {
   cudnnHandle_t handle = nullptr;
   ASSERT_EQ(cudnnCreate(&handle), CUDNN_STATUS_SUCCESS);
   Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   ASSERT_EQ(pack.finalize(), CUDNN_STATUS_SUCCESS);
-  EXPECT_EQ(cudnnBackendExecute(handle, plan.get(), pack.get()), CUDNN_STATUS_SUCCESS);
+  EXPECT_EQ(cudnnBackendExecute(handle, plan.get(), pack.get()), expected);
   cudnnDestroy(handle);
 }
 
@@ -105,6 +105,32 @@ TEST(Backend, EachExecutionCountsOnce) {
   ASSERT_EQ(device::workspaces.size(), 2u);
   EXPECT_EQ(device::workspaces[1].operation, "conv_forward");
   EXPECT_EQ(device::workspaces[1].problem, "f32 nchw 32x3x224x224 -> 64 k7x7 p3x3 s2x2");
+}
+
+TEST(Backend, AConvolutionHasAnEngineWithoutWorkspaceToo) {
+  device::forget();
+  std::vector<Descriptor> plans = make_plans(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+  ASSERT_EQ(plans.size(), 2u);
+  uint64_t first = plan_workspace(plans[0]);
+  EXPECT_GT(first, 0u);
+  EXPECT_EQ(plan_workspace(plans[1]), 0u);
+  EXPECT_EQ(device::workspaces.size(), 1u);  // the second one is counted when it is taken
+  execute(plans[1]);
+  ASSERT_EQ(device::workspaces.size(), 2u);
+  EXPECT_EQ(device::workspaces[1].how, 3);
+  EXPECT_EQ(device::workspaces[1].bytes, first);
+}
+
+TEST(Backend, OfEnginesThatAreTimedTheFirstStays) {
+  device::forget();
+  std::vector<Descriptor> plans = make_plans(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+  execute(plans[0]);
+  execute(plans[1], CUDNN_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(device::workspaces.size(), 1u);
+}
+
+TEST(Backend, AttentionHasOneEngine) {
+  EXPECT_EQ(make_plans(read_descriptor("{15:801={29:2000=0;};}")).size(), 1u);
 }
 
 TEST(Backend, AConvolutionLoadsKernelsWhenItIsPlannedAndWhenItRuns) {

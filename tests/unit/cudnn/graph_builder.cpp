@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 using namespace torchmem::vgpu;
@@ -154,7 +155,7 @@ Descriptor read_descriptor(const std::string& text) {
   return read_at(text, at);
 }
 
-Descriptor make_plan(Descriptor graph) {
+std::vector<Descriptor> make_plans(Descriptor graph, int64_t most) {
   Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, one(std::move(graph)));
   EXPECT_EQ(heuristics.finalize(), CUDNN_STATUS_SUCCESS);
@@ -163,16 +164,24 @@ Descriptor make_plan(Descriptor graph) {
                                      CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr),
             CUDNN_STATUS_SUCCESS);
   EXPECT_GE(count, 1);
-  Descriptor config(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-  cudnnBackendDescriptor_t results[] = {config.get()};
+  count = std::min(count, most);
+  std::vector<Descriptor> configs;
+  std::vector<cudnnBackendDescriptor_t> results;
+  for (int64_t i = 0; i < count; ++i)
+    results.push_back(configs.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
   EXPECT_EQ(cudnnBackendGetAttribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, results),
+                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, count, nullptr, results.data()),
             CUDNN_STATUS_SUCCESS);
-  Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, one(std::move(config)));
-  EXPECT_EQ(plan.finalize(), CUDNN_STATUS_SUCCESS);
-  return plan;
+  std::vector<Descriptor> plans;
+  for (Descriptor& config : configs) {
+    Descriptor& plan = plans.emplace_back(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, one(std::move(config)));
+    EXPECT_EQ(plan.finalize(), CUDNN_STATUS_SUCCESS);
+  }
+  return plans;
 }
+
+Descriptor make_plan(Descriptor graph) { return std::move(make_plans(std::move(graph), 1).front()); }
 
 uint64_t plan_workspace(const Descriptor& plan) {
   int64_t bytes = -1;

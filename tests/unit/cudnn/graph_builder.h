@@ -30,8 +30,11 @@ Descriptor convolution_graph(const torchmem::vgpu::ConvolutionProblem& problem);
 // A descriptor from its text, {type:attribute=value,...;}, nested descriptors included.
 Descriptor read_descriptor(const std::string& text);
 
-// From a graph to a plan as the frontend goes: heuristics, the engine configuration they offer, an execution
-// plan.
+// From a graph to plans as the frontend goes: heuristics, the engine configurations that they offer, an
+// execution plan of each, or of the first `most`.
+std::vector<Descriptor> make_plans(Descriptor graph, int64_t most = 100);
+
+// The first of them.
 Descriptor make_plan(Descriptor graph);
 
 uint64_t plan_workspace(const Descriptor& plan);
