@@ -80,6 +80,7 @@ ThreadState& thread_state() {
 
 bool track_writes = false;
 bool follows_python = false;
+at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 std::atomic<Owners*> the_owners{nullptr};
 std::atomic<std::uint64_t> steps{0};
 
@@ -287,8 +288,16 @@ void install_operator_tracking(bool writes, Owners* owners, bool program) {
   std::unordered_set<at::RecordScope> scopes = {at::RecordScope::FUNCTION,
                                                 at::RecordScope::BACKWARD_FUNCTION};
   if (program) scopes.insert(at::RecordScope::USER_SCOPE);
-  at::addGlobalCallback(
+  callback = at::addGlobalCallback(
       at::RecordFunctionCallback(begin, end).needsInputs(track_writes || owners != nullptr).scopes(scopes));
+}
+
+void pause_operator_tracking(bool paused) {
+  if (paused) {
+    at::disableCallback(callback);
+  } else {
+    at::reenableCallback(callback);
+  }
 }
 
 void stop_operator_tracking() { the_owners = nullptr; }

@@ -25,6 +25,9 @@ class Owners;
 /// operator.
 void install_operator_tracking(bool writes, Owners* owners, bool program);
 
+/// Whether the callbacks are left out, as if they had not been added. Called between operators.
+void pause_operator_tracking(bool paused);
+
 /// From now on only writes are reported.
 void stop_operator_tracking();
 

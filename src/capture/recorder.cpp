@@ -149,7 +149,7 @@ void Recorder::stop() {
   stop_operator_tracking();
 }
 
-Recorder::Recorder(const Options& options) : device_(options.device) {
+Recorder::Recorder(const Options& options) : device_(options.device), in_turns_(options.in_turns) {
   state().writer = options.writer;
   const bool is_virtual = virtual_device().present();
   observe_virtual_device(*options.writer);
@@ -173,8 +173,17 @@ void Recorder::begin_phase(std::string name, std::optional<int> iteration, std::
   phase_ = std::move(name);
   iteration_ = iteration;
   micro_ = micro;
+  if (in_turns_) take_turns();
   allocator::resetPeakStats(static_cast<c10::DeviceIndex>(device_));
   phase_start_us_ = clock_us(CLOCK_MONOTONIC);
+}
+
+void Recorder::take_turns() {
+  const bool records = iteration_.value_or(0) % 2 == 1;
+  state().records_events = records;
+  if (!state().owners) return;
+  pause_operator_tracking(!records);
+  pause_saved_tensors(!records);
 }
 
 void Recorder::end_phase() {

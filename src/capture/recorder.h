@@ -34,6 +34,9 @@ class Recorder {
     int device = 0;                  // the device whose statistics the phases report
     Recording recording = Recording::owners;
     bool program = false;  // of someone else's, not the engine (see Owners)
+    // In every other iteration alone, so that what recording costs can be measured within one run. The trace
+    // has holes then.
+    bool in_turns = false;
   };
 
   /// Once a process; later calls return the same recorder.
@@ -56,8 +59,10 @@ class Recorder {
 
  private:
   explicit Recorder(const Options& options);
+  void take_turns();
 
   int device_;
+  bool in_turns_;
   std::string phase_;
   std::optional<int> iteration_;
   std::optional<int> micro_;

@@ -3,12 +3,14 @@
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/saved_variable_hooks.h>
 
+#include <atomic>
 #include <memory>
 
 namespace torchmem::capture {
 namespace {
 
 Owners* the_owners = nullptr;
+std::atomic<bool> is_paused{false};
 
 class Saved : public torch::autograd::SavedVariableHooks {
  public:
@@ -37,7 +39,7 @@ class Saved : public torch::autograd::SavedVariableHooks {
 class WatchingEngine : public torch::autograd::Engine {
  public:
   std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
-    return std::make_unique<Saved>();
+    return is_paused ? nullptr : std::make_unique<Saved>();
   }
 };
 
@@ -52,5 +54,7 @@ void watch_saved_tensors(Owners& owners) {
   the_owners = &owners;
   torch::autograd::set_default_engine_stub(watching_engine);
 }
+
+void pause_saved_tensors(bool paused) { is_paused = paused; }
 
 }  // namespace torchmem::capture

@@ -12,4 +12,7 @@ namespace torchmem::capture {
 /// check off, they refuse a tensor that was written to after it was saved, in autograd's words.
 void watch_saved_tensors(Owners& owners);
 
+/// Whether autograd keeps what it saves by itself, without hooks. Called between operators.
+void pause_saved_tensors(bool paused);
+
 }  // namespace torchmem::capture

@@ -210,6 +210,7 @@ void run_profile(const Request& request, capture::StreamWriter& writer, RunState
   options.writer = &writer;
   options.device = device.index();
   options.recording = request.recording;
+  options.in_turns = request.recording_in_turns;
   state.recorder = &capture::Recorder::start(options);
   Run run(request, writer, state, device);
   run();

@@ -88,6 +88,7 @@ Request parse_request(const json& object) {
   std::string recording = "owners";
   read(object, "recording", recording);
   request.recording = parse_recording(recording);
+  read(object, "recording_in_turns", request.recording_in_turns);
   read(object, "actions", request.actions);
   read(object, "alloc_conf", request.alloc_conf);
   read(object, "limit_bytes", request.limit_bytes);

@@ -48,6 +48,7 @@ struct Request {
   bool empty_cache = false;             // after each iteration
   bool jit = false;
   capture::Recording recording = capture::Recording::owners;
+  bool recording_in_turns = false;
   nlohmann::json actions;  // of a scenario (engine/scenario.h)
   std::optional<std::string> alloc_conf;
   std::optional<std::uint64_t> limit_bytes;
