@@ -72,13 +72,16 @@ class FitCommand : public Command {
         ->option_text("all|NAME,NAME...")
         ->group(group);
     add_jobs_option(app, jobs_);
+    app.add_option("--html", html_, "A page with the curve of memory against size")
+        ->option_text("FILE.html")
+        ->group("Output");
     options_.named_dimensions = true;
     add_running_options(app, options_);
     app.footer(footer);
   }
 
   ExitCode run() override {
-    check_outputs({{"--json", common.json}}, input_files(options_));
+    check_outputs({{"--html", html_}, {"--json", common.json}}, input_files(options_));
     outputs_checked = true;
     prepare();
     Runner runner("fit", common, jobs_);
@@ -91,6 +94,7 @@ class FitCommand : public Command {
     // Nothing was run to its end, and not for want of memory: there is no answer.
     if (results.size() == 1) check_answer(results.front());
     if (!common.json.empty()) write_json_output(common.json, fit_json(results));
+    if (!html_.empty()) write_output("--html", html_, fit_html(results, options_.model));
     if (interrupted) throw Error(ErrorKind::interrupted, interrupted_text(results.front()));
     if (common.json != "-") write_stdout(fit_text(results));
     bool some = std::any_of(results.begin(), results.end(),
@@ -300,6 +304,7 @@ class FitCommand : public Command {
   ModelOptions options_;
   std::string vary_;
   std::string devices_;
+  std::string html_;
   FitBounds bounds_;
   uint64_t check_ = 0;
   size_t jobs_ = 0;

@@ -127,7 +127,8 @@ std::string one_text(const FitResult& result) {
       result.trials.empty() ? "" : wrap(where_text(result.trials.front().outcome.run), 0) + "\n";
   text += result.largest ? answer_text(result) : none_text(result);
   if (!result.at_most) text += why_text(result);
-  return text + "\n" + curve_text(result);
+  const FitTrial* trial = result.largest ? find_trial(result, *result.largest) : nullptr;
+  return trial ? text + wrap(fidelity_line(trial->outcome.run), 0) : text;
 }
 
 std::string table_text(const std::vector<FitResult>& results) {
@@ -217,8 +218,13 @@ std::vector<FitPoint> fit_curve(const FitResult& result) {
   return points;
 }
 
-std::string fit_text(const std::vector<FitResult>& results) {
+std::string fit_answer_text(const std::vector<FitResult>& results) {
   return results.size() == 1 ? one_text(results.front()) : table_text(results);
+}
+
+std::string fit_text(const std::vector<FitResult>& results) {
+  std::string text = fit_answer_text(results);
+  return results.size() == 1 ? text + "\n" + curve_text(results.front()) : text;
 }
 
 json fit_json(const std::vector<FitResult>& results) {

@@ -44,8 +44,15 @@ std::vector<FitPoint> fit_curve(const FitResult& result);
 // Absent when no size fitted and there is no limit.
 std::optional<uint64_t> reservable(const FitResult& result);
 
-// One result: the answer, what was checked, why the next size does not fit, the curve. Several: a table.
+// One result: the answer, what was checked, why the next size does not fit, what was assumed. Several: a
+// table.
+std::string fit_answer_text(const std::vector<FitResult>& results);
+
+// That, and the curve where there is one result.
 std::string fit_text(const std::vector<FitResult>& results);
+
+// A page with the curve of each result; `model` is what the reader calls it.
+std::string fit_html(const std::vector<FitResult>& results, const std::string& model);
 
 // "torchmem.fit/1" (docs/schema/fit.json).
 nlohmann::json fit_json(const std::vector<FitResult>& results);

@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+#include "report/fit_report.h"
+#include "report/text.h"
+#include "torchmem/bytes.h"
+
+namespace torchmem {
+
+namespace {
+
+// Of the picture, in its own units.
+constexpr double width = 860;
+constexpr double height = 340;
+constexpr double left = 84;
+constexpr double right = 16;
+constexpr double top = 18;
+constexpr double bottom = 40;
+
+constexpr std::string_view style = R"(
+:root { color-scheme: light dark; --page: #f3f4f6; --surface: #fff; --ink: #15181e; --muted: #5b6472; --line: #e3e6ea;
+  --allocated: #44aa99; --reserved: #332288; --bad: #c21818; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #0f1216; --surface: #171b21; --ink: #e8eaee; --muted: #98a2b0; --line: #2a3038; --reserved: #7a6ae0;
+    --bad: #ff7a70; }
+}
+body { margin: 0 auto; padding: 24px; max-width: 900px; background: var(--page); color: var(--ink);
+  font: 14px/1.5 system-ui, sans-serif; }
+section { background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: 16px; margin: 16px 0;
+  overflow-x: auto; }
+h1 { font-size: 20px; margin: 0; }
+h2 { font-size: 15px; margin: 0 0 8px; }
+pre { margin: 0; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; }
+svg { width: 100%; height: auto; }
+svg text { fill: var(--muted); font-size: 12px; }
+.grid { stroke: var(--line); }
+.limit { stroke: var(--bad); stroke-dasharray: 5 4; }
+.allocated { stroke: var(--allocated); fill: var(--allocated); }
+.reserved { stroke: var(--reserved); fill: var(--reserved); }
+path.allocated, path.reserved { fill: none; stroke-width: 1.5; }
+.refused { stroke: var(--bad); stroke-width: 1.5; }
+.key { display: inline-block; width: 10px; height: 10px; margin: 0 6px 0 14px; border-radius: 5px; }
+table { border-collapse: collapse; }
+th, td { padding: 2px 16px 2px 0; text-align: right; font-variant-numeric: tabular-nums; }
+th { color: var(--muted); font-weight: normal; }
+td.why { text-align: left; color: var(--muted); }
+tr.answer td { font-weight: 600; }
+)";
+
+// Names of devices and dimensions, and messages, as text of the page.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+std::string attribute(const char* name, double value) {
+  return std::string(" ") + name + "=\"" + number(value) + "\"";
+}
+
+std::string line(const char* kind, double x1, double y1, double x2, double y2) {
+  return std::string("<line class=\"") + kind + "\"" + attribute("x1", x1) + attribute("y1", y1) +
+         attribute("x2", x2) + attribute("y2", y2) + "/>\n";
+}
+
+std::string label(const std::string& text, double x, double y, const char* anchor) {
+  return "<text" + attribute("x", x) + attribute("y", y) + " text-anchor=\"" + anchor + "\">" +
+         escaped(text) + "</text>\n";
+}
+
+// The first of 1, 2, 5, 10, 20, 50... of `unit` of which at most seven go into `most`.
+double step_for(double most, double unit) {
+  double step = unit;
+  for (int i = 0; step * 7 < most; ++i) step *= i % 3 == 1 ? 2.5 : 2;
+  return step;
+}
+
+class Chart {
+ public:
+  explicit Chart(const FitResult& result) : result_(result), points_(fit_curve(result)) {
+    for (const FitPoint& point : points_) {
+      sizes_ = std::max(sizes_, static_cast<double>(point.size));
+      bytes_ = std::max(
+          bytes_, static_cast<double>(std::max(point.reserved.value_or(0), point.allocated.value_or(0))));
+    }
+    room_ = reservable(result);
+    bytes_ = std::max(bytes_, static_cast<double>(room_.value_or(0))) * 1.06;
+  }
+
+  std::string svg() const {
+    std::string text = "<svg viewBox=\"0 0 " + number(width) + " " + number(height) +
+                       "\" role=\"img\" aria-label=\"Memory against size\">\n";
+    text += axes();
+    if (room_) {
+      double at = y(static_cast<double>(*room_));
+      text += line("limit", left, at, width - right, at);
+      text += label(result_.limit ? "the limit" : "what the device has for the allocator", width - right,
+                    at - 5, "end");
+    }
+    text += curve("reserved", &FitPoint::reserved) + curve("allocated", &FitPoint::allocated);
+    for (const FitPoint& point : points_) {
+      if (!point.fits) text += cross(point);
+    }
+    return text + "</svg>\n";
+  }
+
+ private:
+  double x(double size) const { return left + (width - left - right) * size / std::max(sizes_, 1.0); }
+  double y(double bytes) const {
+    return height - bottom - (height - top - bottom) * bytes / std::max(bytes_, 1.0);
+  }
+
+  std::string axes() const {
+    std::string text;
+    double unit = 1;
+    while (unit * 1024 <= bytes_) unit *= 1024;
+    for (double step = step_for(bytes_, unit / 1024), at = 0; at <= bytes_; at += step) {
+      text += line("grid", left, y(at), width - right, y(at));
+      text += label(format_bytes(static_cast<uint64_t>(at)), left - 8, y(at) + 4, "end");
+    }
+    for (double step = step_for(sizes_, 1), at = 0; at <= sizes_; at += step)
+      text += label(format_count(static_cast<uint64_t>(at)), x(at), height - bottom + 18, "middle");
+    return text + label(result_.dimension, width - right, height - 4, "end");
+  }
+
+  std::string curve(const char* kind, std::optional<uint64_t> FitPoint::*of) const {
+    std::string path;
+    std::string dots;
+    for (const FitPoint& point : points_) {
+      if (!(point.*of)) continue;
+      double at_x = x(static_cast<double>(point.size));
+      double at_y = y(static_cast<double>(*(point.*of)));
+      path += (path.empty() ? "M" : " L") + number(at_x) + " " + number(at_y);
+      dots += std::string("<circle class=\"") + kind + "\" r=\"3.5\"" + attribute("cx", at_x) +
+              attribute("cy", at_y) + "><title>" +
+              escaped(result_.dimension + " = " + format_count(point.size) + ": " + kind + " " +
+                      bytes_exactly(*(point.*of))) +
+              "</title></circle>\n";
+    }
+    return path.empty() ? "" : std::string("<path class=\"") + kind + "\" d=\"" + path + "\"/>\n" + dots;
+  }
+
+  std::string cross(const FitPoint& point) const {
+    double at_x = x(static_cast<double>(point.size));
+    double at_y = room_ ? y(static_cast<double>(*room_)) : top;
+    return "<g><title>" +
+           escaped(result_.dimension + " = " + format_count(point.size) + " does not fit: " + point.why) +
+           "</title>\n" + line("refused", at_x - 5, at_y - 5, at_x + 5, at_y + 5) +
+           line("refused", at_x - 5, at_y + 5, at_x + 5, at_y - 5) + "</g>\n";
+  }
+
+  const FitResult& result_;
+  std::vector<FitPoint> points_;
+  std::optional<uint64_t> room_;
+  double sizes_ = 0;
+  double bytes_ = 0;
+};
+
+std::string cell(const std::optional<uint64_t>& bytes) {
+  return bytes ? "<td title=\"" + format_count(*bytes) + " B\">" + format_bytes(*bytes) + "</td>"
+               : "<td>-</td>";
+}
+
+std::string rows(const FitResult& result) {
+  std::string text = "<table>\n<tr><th>" + escaped(result.dimension) +
+                     "</th><th>allocated</th><th>reserved</th><th></th></tr>\n";
+  for (const FitPoint& point : fit_curve(result)) {
+    text += point.fits && result.largest == point.size ? "<tr class=\"answer\">" : "<tr>";
+    text += "<td>" + format_count(point.size) + "</td>" + cell(point.allocated) + cell(point.reserved) +
+            "<td class=\"why\">" + escaped(point.fits ? "" : "does not fit: " + point.why) + "</td></tr>\n";
+  }
+  return text + "</table>\n";
+}
+
+}  // namespace
+
+std::string fit_html(const std::vector<FitResult>& results, const std::string& model) {
+  std::string title = "The largest " + results.front().dimension + " of " + model;
+  std::string page =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+      "style-src 'unsafe-inline'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<link rel=\"icon\" href=\"data:,\">\n<title>" +
+      escaped(title) + "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body>\n<h1>" +
+      escaped(title) + "</h1>\n<section><pre>" + escaped(fit_answer_text(results)) + "</pre></section>\n";
+  for (const FitResult& result : results) {
+    if (result.trials.empty()) continue;
+    page += "<section>\n<h2>" + escaped(result.device) +
+            "<span class=\"key\" style=\"background: var(--allocated)\"></span>allocated"
+            "<span class=\"key\" style=\"background: var(--reserved)\"></span>reserved, at the peak</h2>\n" +
+            Chart(result).svg() + rows(result) + "</section>\n";
+  }
+  return page + "</body>\n</html>\n";
+}
+
+}  // namespace torchmem
