@@ -38,7 +38,7 @@ json document() {
 }
 
 std::string row(const std::string& name, const json& entry, const std::string& note) {
-  return shorten(pad_right(name, 18) + " " + pad_right(entry.value("name", "?"), 24) + " " +
+  return shorten(pad_right(name, 19) + " " + pad_right(entry.value("name", "?"), 24) + " " +
                      pad_left(format_bytes(entry.value("total_bytes", uint64_t{0})), 11) + "  " + note,
                  report_width) +
          "\n";

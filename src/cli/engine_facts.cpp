@@ -23,10 +23,7 @@ int64_t cudnn_number(const std::string& version) {
 
 // What the profile says of itself that a result should say too: that cuDNN's facts are another card's, and
 // its note.
-void add_profile_facts(json& about, const DeviceChoice& device) {
-  std::ifstream in(device.profile_file);
-  json profile = json::parse(in, nullptr, /*allow_exceptions=*/false);
-  if (!profile.is_object()) return;
+void add_profile_facts(json& about, const json& profile, const DeviceChoice& device) {
   std::string facts = profile.value("cudnn_facts", json()).is_string()
                           ? profile["cudnn_facts"].get<std::string>()
                           : std::string();
@@ -38,10 +35,8 @@ void add_profile_facts(json& about, const DeviceChoice& device) {
 }
 
 // A profile is verified for the versions that it was checked with.
-bool is_verified(const Run& run, const DeviceChoice& device) {
-  std::ifstream in(device.profile_file);
-  json profile = json::parse(in, nullptr, /*allow_exceptions=*/false);
-  if (!profile.is_object() || profile.value("verified", json()) != true) return false;
+bool is_verified(const Run& run, const json& profile) {
+  if (profile.value("verified", json()) != true) return false;
   json checked = profile.value(json::json_pointer("/versions/cudnn"), json());
   std::string used = run.facts.value(json::json_pointer("/software/cudnn"), std::string());
   return used.empty() || !checked.is_number_integer() || checked.get<int64_t>() == cudnn_number(used);
@@ -55,8 +50,11 @@ void add_device_facts(Run& run, const DeviceChoice& device) {
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
     about["kind"] = "virtual";
     about["profile"] = device.profile_id;
-    about["verified"] = is_verified(run, device);
-    add_profile_facts(about, device);
+    std::ifstream in(device.profile_file);
+    json profile = json::parse(in, nullptr, /*allow_exceptions=*/false);
+    if (!profile.is_object()) profile = json::object();
+    about["verified"] = is_verified(run, profile);
+    add_profile_facts(about, profile, device);
   } else {
     about["kind"] = "cuda";
     about["index"] = device.index;

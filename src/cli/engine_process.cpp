@@ -105,7 +105,6 @@ Run EngineProcess::finish(const ChildResult& result) const {
   // An interrupted engine may call the interruption an error of its own.
   if (!run.error || result.interrupted) run.error = error_of_end(result, run);
   if (!run.traces.empty()) complete_segments(run);
-  complete_block_sizes(run);
   return run;
 }
 

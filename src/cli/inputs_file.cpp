@@ -1,5 +1,5 @@
-#include <fstream>
 
+#include "cli/json_file.h"
 #include "cli/spec.h"
 #include "torchmem/error.h"
 
@@ -16,14 +16,7 @@ class InputsFile {
   InputsFile(const std::string& path, Dimensions dimensions) : path_(path), dimensions_(dimensions) {}
 
   json read() {
-    std::ifstream in(path_);
-    if (!in) refuse("", "it cannot be read");
-    json document;
-    try {
-      document = json::parse(in);
-    } catch (const json::parse_error& error) {
-      refuse("", "it is not JSON: " + std::string(error.what()));
-    }
+    json document = read_json_file(path_, "inputs file");
     json inputs = {{"positional", json::array()}, {"named", json::object()}};
     if (document.is_array()) {
       inputs["positional"] = convert_all(document, "", 0);

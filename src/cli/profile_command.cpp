@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/report_options.h"
 #include "cli/run_progress.h"
+#include "torchmem/allocator_state.h"
 #include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
@@ -56,7 +57,10 @@ class ProfileCommand : public Command {
     Run run = run_engine(request, device, &progress);
     progress.end();
     add_engine_facts(run, request, device);
-    if (!save_.empty()) write_output("--save", save_, write_run(run));
+    if (!save_.empty()) {
+      complete_block_sizes(run);
+      write_output("--save", save_, write_run(run));
+    }
     if (!html_.empty()) write_output("--html", html_, html_report(run, options_.model));
     return report(run);
   }

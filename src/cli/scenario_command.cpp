@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario_file.h"
+#include "torchmem/allocator_state.h"
 #include "torchmem/bytes.h"
 #include "torchmem/run_file.h"
 
@@ -55,7 +56,10 @@ class ScenarioCommand : public Command {
     Run run = run_engine(request, device);
     progress.end();
     add_engine_facts(run, request, device);
-    if (!save_.empty()) write_output("--save", save_, write_run(run));
+    if (!save_.empty()) {
+      complete_block_sizes(run);
+      write_output("--save", save_, write_run(run));
+    }
     return report(file.scenario, run);
   }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "cli/alloc_conf.h"
+#include "cli/json_file.h"
 #include "cli/model_file.h"
 #include "cli/model_options.h"
 #include "cli/spec.h"
@@ -56,14 +56,7 @@ class Reader {
       : path_(path), variables_(given), given_(given) {}
 
   ScenarioFile read() {
-    std::ifstream in(path_);
-    if (!in) refuse("", "it cannot be read");
-    json document;
-    try {
-      document = json::parse(in);
-    } catch (const json::parse_error& error) {
-      refuse("", "it is not JSON: " + std::string(error.what()));
-    }
+    json document = read_json_file(path_, "scenario");
     if (!document.is_object()) refuse("", "expected an object with \"actions\"");
     check_fields(document, "", {"about", "variables", "limit", "alloc_conf", "actions"});
     read_variables(document);

@@ -131,19 +131,18 @@ json views_json(const Analysis& analysis, const Breakdown& breakdown, size_t mos
   return views;
 }
 
-json totals_json(const Breakdown& breakdown) {
-  const AllocatorTotals& totals = breakdown.totals;
+json totals_json(const AllocatorTotals& totals, uint64_t largest_inactive) {
   return {{"allocated_bytes", totals.allocated},
           {"requested_bytes", totals.requested},
           {"active_bytes", totals.active},
           {"reserved_bytes", totals.reserved},
           {"rounding_bytes", totals.active - totals.requested},
           {"inactive_split_bytes", totals.inactive_split},
-          {"largest_inactive_bytes", breakdown.largest_inactive}};
+          {"largest_inactive_bytes", largest_inactive}};
 }
 
 json moment_json(const Analysis& analysis, const Breakdown& breakdown, size_t most_blocks) {
-  json object = totals_json(breakdown);
+  json object = totals_json(breakdown.totals, breakdown.largest_inactive);
   object["moment"] = breakdown.moment.name;
   object["events"] = breakdown.moment.events;
   if (breakdown.moment.phase) object["phase"] = *breakdown.moment.phase;

@@ -11,8 +11,8 @@ namespace torchmem {
 // segment; what is left out is stated as a sum.
 nlohmann::json views_json(const Analysis& analysis, const Breakdown& breakdown, size_t most_blocks);
 
-// The allocator's sums at that moment.
-nlohmann::json totals_json(const Breakdown& breakdown);
+// The allocator's sums at a moment.
+nlohmann::json totals_json(const AllocatorTotals& totals, uint64_t largest_inactive);
 
 // The views with the moment's name, place and sums.
 nlohmann::json moment_json(const Analysis& analysis, const Breakdown& breakdown, size_t most_blocks);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "report/fidelity.h"
+#include "report/run_header.h"
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "torchmem/bytes.h"
@@ -14,34 +15,6 @@ namespace torchmem {
 using nlohmann::json;
 
 namespace {
-
-std::string fact(const Run& run, const char* pointer) {
-  json value = run.facts.value(json::json_pointer(pointer), json());
-  if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-std::string device_text(const Run& run) {
-  std::string kind = fact(run, "/device/kind");
-  std::string name = fact(run, "/device/name");
-  if (kind == "virtual") kind += ":" + fact(run, "/device/profile");
-  if (kind == "cuda") kind += ":" + fact(run, "/device/index");
-  return kind + (name.empty() ? "" : " (" + name + ")");
-}
-
-std::string arguments_text(const Run& run) {
-  std::string text = fact(run, "/arguments/mode");
-  if (text == "train") {
-    text += ", " + fact(run, "/arguments/optimizer");
-    std::string form = fact(run, "/arguments/optimizer_form");
-    if (form != "loop") text += ":" + form;
-    text += ", loss " + fact(run, "/arguments/loss");
-    if (std::string of = fact(run, "/loss_on"); !of.empty()) text += " of " + of;
-  }
-  if (std::string cast = fact(run, "/arguments/autocast"); !cast.empty()) text += ", autocast " + cast;
-  if (std::string steps = fact(run, "/arguments/steps"); !steps.empty()) text += ", steps " + steps;
-  return text;
-}
 
 json facts_json(const Run& run, const std::string& name) {
   json facts = json::array();
@@ -59,6 +32,7 @@ json facts_json(const Run& run, const std::string& name) {
   add("CUDA", fact(run, "/software/cuda"));
   add("cuDNN", fact(run, "/software/cudnn"));
   add("run", arguments_text(run));
+  add("rewritten", rewritten_text(run));
   if (!run.is_ours) add("from", "a memory snapshot of PyTorch");
   return facts;
 }
@@ -79,8 +53,11 @@ json findings_json(const Run& run) {
   for (const Finding& finding : run.findings) {
     std::string kind = finding.kind;
     std::replace(kind.begin(), kind.end(), '_', ' ');
-    bool unknown = finding.what.is_object() && finding.what.value("unknown", json()) == json(true);
-    if (unknown) kind += ", size not known, taken as 0";
+    auto is = [&](const char* flag) {
+      return finding.what.is_object() && finding.what.value(flag, json()) == true;
+    };
+    if (is("unknown")) kind += ", size not known, taken as 0";
+    if (is("without")) kind += ", out of memory; another engine stands in";
     json row = {{"kind", kind}, {"times", finding.count}, {"bytes", finding.bytes}};
     for (const char* name : {"name", "op", "module", "line"}) {
       if (!finding.what.is_object()) break;

@@ -16,8 +16,8 @@ struct ShownModule {
 };
 
 // The root, then at most `most` modules below it in the tree's order, depth first: the largest of them, the
-// upper levels before the lower, none of less than a hundredth of the root's bytes. A module that has no bytes of its own and one child that has any is
-// taken together with it ("transformer.h").
+// upper levels before the lower, none of less than a hundredth of the root's bytes. A module that has no
+// bytes of its own and one child that has any is taken together with it ("transformer.h").
 std::vector<ShownModule> modules_to_show(const ModuleShare& root, size_t most);
 
 // The last part of a type's name: "Bottleneck" of "__torch__.torchvision.models.resnet.Bottleneck".

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "report/run_header.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 
@@ -11,12 +12,6 @@ namespace torchmem {
 using nlohmann::json;
 
 namespace {
-
-std::string fact(const Run& run, const char* pointer) {
-  json value = run.facts.value(json::json_pointer(pointer), json());
-  if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
 
 // Without what follows: advice that is the same for every run.
 std::string first_sentence(const std::string& message) {
@@ -32,11 +27,7 @@ std::string first_sentence(const std::string& message) {
 
 std::string where_text(const Run& run) {
   std::string text = fact(run, "/model/path");
-  std::string kind = fact(run, "/device/kind");
-  std::string device = kind == "virtual" ? "virtual:" + fact(run, "/device/profile")
-                                         : kind + (kind == "cuda" ? ":" + fact(run, "/device/index") : "");
-  if (!kind.empty()) text += (text.empty() ? "" : " on ") + device;
-  if (std::string name = fact(run, "/device/name"); !name.empty()) text += " (" + name + ")";
+  if (std::string device = device_text(run); !device.empty()) text += (text.empty() ? "" : " on ") + device;
   if (std::string torch = fact(run, "/software/torch"); !torch.empty()) text += ", torch " + torch;
   if (std::string cuda = fact(run, "/software/cuda"); !cuda.empty()) text += ", CUDA " + cuda;
   return text;

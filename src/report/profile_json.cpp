@@ -9,17 +9,6 @@ using nlohmann::json;
 
 namespace {
 
-json at_peak_json(const PeakMoment& moment) {
-  const AllocatorTotals& totals = moment.totals;
-  return {{"allocated_bytes", totals.allocated},
-          {"requested_bytes", totals.requested},
-          {"active_bytes", totals.active},
-          {"reserved_bytes", totals.reserved},
-          {"rounding_bytes", totals.active - totals.requested},
-          {"inactive_split_bytes", totals.inactive_split},
-          {"largest_inactive_bytes", moment.largest_inactive}};
-}
-
 json peak_json(const Analysis& analysis, size_t most_blocks) {
   const Peak& peak = *analysis.peak();
   json object = {{"allocated_bytes", peak.allocated}};
@@ -28,7 +17,7 @@ json peak_json(const Analysis& analysis, size_t most_blocks) {
   if (peak.device_bytes) object["device_bytes"] = *peak.device_bytes;
   if (peak.phase) object["phase"] = *peak.phase;
   if (peak.iteration) object["iteration"] = *peak.iteration;
-  if (peak.moment) object["at_peak"] = at_peak_json(*peak.moment);
+  if (peak.moment) object["at_peak"] = totals_json(peak.moment->totals, peak.moment->largest_inactive);
   // Views of another peak than the one stated would not add up to it.
   if (analysis.at_peak() && analysis.at_peak()->totals.allocated == peak.allocated) {
     object.update(views_json(analysis, *analysis.at_peak(), most_blocks));

@@ -8,15 +8,12 @@ namespace torchmem {
 
 using nlohmann::json;
 
-namespace {
-
 std::string fact(const Run& run, const char* pointer) {
   json value = run.facts.value(json::json_pointer(pointer), json());
   if (value.is_null()) return "";
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// What was rewritten in the model's code.
 std::string rewritten_text(const Run& run) {
   std::string text;
   json checkpoint = run.facts.value(json::json_pointer("/levers/checkpoint"), json());
@@ -29,8 +26,6 @@ std::string rewritten_text(const Run& run) {
     text += (text.empty() ? "" : "; ") + counted(inplace.get<uint64_t>(), "activation") + " made in-place";
   return text;
 }
-
-}  // namespace
 
 std::string device_text(const Run& run) {
   std::string kind = fact(run, "/device/kind");

@@ -7,11 +7,19 @@
 
 namespace torchmem {
 
+// What the run says of itself there, as text; "" where it says nothing. `pointer` is a JSON pointer:
+// "/model/path".
+std::string fact(const Run& run, const char* pointer);
+
 // "virtual:h200 (NVIDIA H200)".
 std::string device_text(const Run& run);
 
 // "train, adamw, loss sum of the result, 3 steps"; "" where the run does not say.
 std::string arguments_text(const Run& run);
+
+// What was rewritten in the model's code: "checkpointed layer1, layer2; 3 activations made in-place"; "" for
+// nothing.
+std::string rewritten_text(const Run& run);
 
 // The model's path and its parameters' bytes; "" where the run does not say.
 std::string model_name(const Run& run);

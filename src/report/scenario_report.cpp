@@ -1,6 +1,7 @@
 #include <map>
 
 #include "report/fidelity.h"
+#include "report/run_header.h"
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "torchmem/bytes.h"
@@ -52,11 +53,6 @@ std::vector<bool> shown_rows(const std::vector<ScenarioRow>& rows) {
   return shown;
 }
 
-std::string fact(const Run& run, const char* pointer) {
-  json value = run.facts.value(json::json_pointer(pointer), json());
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
 }  // namespace
 
 std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
@@ -89,9 +85,7 @@ std::string scenario_text(const Scenario& scenario, const ScenarioResult& result
     text += "expectations    " + std::to_string(expected - result.unmet) + " of " + std::to_string(expected) +
             " met\n";
   }
-  std::string device = fact(run, "/device/profile");
-  text += "on              " + (device.empty() ? fact(run, "/device/kind") : "virtual:" + device) + " (" +
-          fact(run, "/device/name") + ")\n";
+  text += "on              " + device_text(run) + "\n";
   return text + "\n" + fidelity_text(run);
 }
 

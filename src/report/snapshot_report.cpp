@@ -66,7 +66,7 @@ void add_analysis(const Analysis& analysis, const End& end, size_t most_blocks, 
     object["end"].update(views_json(analysis, *at_end, most_blocks));
   }
   if (analysis.at_peak() && object.contains("peak")) {
-    object["peak"]["at_peak"] = totals_json(*analysis.at_peak());
+    object["peak"]["at_peak"] = totals_json(analysis.at_peak()->totals, analysis.at_peak()->largest_inactive);
     object["peak"].update(views_json(analysis, *analysis.at_peak(), most_blocks));
   }
   if (analysis.at_reserved_peak()) {
