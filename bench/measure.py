@@ -17,8 +17,8 @@ MIB = 1 << 20
 
 
 class Case:
-    def __init__(self, name, model, arguments, seconds=None, mib_above_file=None):
-        self.name, self.model, self.arguments = name, model, arguments
+    def __init__(self, name, model, arguments, command="profile", seconds=None, mib_above_file=None):
+        self.name, self.model, self.arguments, self.command = name, model, arguments, command
         self.seconds, self.mib_above_file = seconds, mib_above_file
 
 
@@ -28,6 +28,14 @@ def cases(models, decoder):
         Case("ResNet-50, batch 32, 3 steps of AdamW", resnet,
              ["--input", "f32:32x3x224x224", "--optimizer", "adamw", "--steps", "3"], seconds=1.2, mib_above_file=350),
         Case("ResNet-50, batch 32, inference", resnet, ["--input", "f32:32x3x224x224", "--mode", "inference", "--steps", "3"]),
+        Case("compare: ResNet-50, batch 32, four variants", resnet,
+             ["--input", "f32:32x3x224x224", *(f"--variant={name}" for name in ("no_grad", "grad", "train", "train+autocast=bf16"))],
+             command="compare", seconds=3),
+        Case("fit: ResNet-50, training, 24 GiB", resnet, ["--input", "f32:Bx3x224x224", "--limit", "24GiB"], command="fit",
+             seconds=10),
+        Case("fit: ResNet-50, inference, the whole device", resnet, ["--input", "f32:Bx3x224x224", "--mode", "inference"],
+             command="fit", seconds=10),
+        Case("advise: ResNet-50, batch 32, training", resnet, ["--input", "f32:32x3x224x224"], command="advise", seconds=60),
     ]
     if decoder:
         found.append(Case("decoder, 6.7 billion parameters, fp16, forward, backward and SGD step", decoder,
@@ -54,12 +62,15 @@ def main():
     parser.add_argument("--models", required=True, type=pathlib.Path)
     parser.add_argument("--decoder", type=pathlib.Path)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default="", metavar="TEXT", help="the cases with this text in their name")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
 
     over = 0
     for case in cases(options.models, options.decoder):
-        command = [options.torchmem, "profile", str(case.model), "--device", "virtual:h200", "--quiet", *case.arguments]
+        if options.only not in case.name:
+            continue
+        command = [options.torchmem, case.command, str(case.model), "--device", "virtual:h200", "--quiet", *case.arguments]
         run_once(command)  # a first one, so that every run finds the files in the page cache
         runs = [run_once(command) for _ in range(options.runs)]
         wall, processor, resident = (sorted(figures) for figures in zip(*runs))
