@@ -44,6 +44,21 @@ TEST(Moment, OfThePeaks) {
   EXPECT_EQ(find_moment(recorder.run, ledger, 0, "end").events, 7u);
 }
 
+TEST(Moment, OfEqualPeaksTheFirst) {
+  Recorder recorder;
+  recorder.segment(4096, 2 * MiB);
+  for (int twice = 0; twice < 2; ++twice) {
+    recorder.alloc(4096, 1024, 1024);
+    recorder.free(4096, 1024);
+  }
+  recorder.event(Action::segment_free, 4096, 2 * MiB);
+  recorder.segment(4096, 2 * MiB);
+  recorder.phase("forward", 0);
+  Ledger ledger(recorder.run, 0);
+  EXPECT_EQ(find_moment(recorder.run, ledger, 0, "peak").events, 2u);
+  EXPECT_EQ(find_moment(recorder.run, ledger, 0, "reserved-peak").events, 1u);
+}
+
 TEST(Moment, OfAPhasesEnd) {
   Recorder recorder = two_iterations();
   Ledger ledger(recorder.run, 0);
