@@ -114,7 +114,7 @@ def deep(groups):
 
 
 class Bert(nn.Module):
-    """BERT base. Mask and positions come as tensors: what a trace works out on the host, it would copy from the device."""
+    """BERT base. Mask and positions are tensors: what a trace works out on the host, it would copy from the device."""
 
     def __init__(self):
         from transformers import BertConfig, BertModel
@@ -130,7 +130,7 @@ class Bert(nn.Module):
 
 
 def bert():
-    """Traced, for it cannot be scripted, and as in inference: a trace keeps no switch, so dropout is left out. Its weights are zeros."""
+    """Traced, for it cannot be scripted. A trace has no switch for dropout, which is left out; the weights are zeros."""
     model = Bert().eval()
     for parameter in model.parameters():
         parameter.data.zero_()

@@ -1,6 +1,6 @@
 """The GitHub action and the pre-commit hook, as whoever uses them would run them.
 
-    python3 action_test.py --torchmem BIN --python PYTHON --models DIR
+python3 action_test.py --torchmem BIN --python PYTHON --models DIR
 """
 
 import argparse
@@ -19,7 +19,7 @@ class Action(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.reader = Reader(pathlib.Path(folder.name), options.torchmem, options.python, options.models)
+        self.reader = Reader(pathlib.Path(folder.name), options.torchmem, options.python.absolute(), options.models)
         self.reader.model("resnet18")
 
     def use(self, code, **inputs):
@@ -52,7 +52,14 @@ class Action(unittest.TestCase):
         self.assertTrue(self.annotations and self.annotations[0].startswith("::error"), self.annotations)
 
     def test_budget_and_metrics(self):
-        _, report = self.use(0, model="model.pt", input=INPUT, budget="24GiB", metric="allocated device", options="--mode=inference\n--steps=1\n")
+        _, report = self.use(
+            0,
+            model="model.pt",
+            input=INPUT,
+            budget="24GiB",
+            metric="allocated device",
+            options="--mode=inference\n--steps=1\n",
+        )
         self.assertEqual([check["name"] for check in report["checks"]], ["peak allocated", "peak device"])
         self.use(1, model="model.pt", input=INPUT, budget="1MiB")
 
@@ -71,7 +78,12 @@ class Action(unittest.TestCase):
 
     def test_program_in_a_shell(self):
         """With words that only a shell understands, of several lines too; the page says how its baseline is made."""
-        for program in ("cd . && python3 train.py", "RATE=0.1 python3 train.py", "python3 'train.py'", "cd .\npython3 train.py\n"):
+        for program in (
+            "cd . && python3 train.py",
+            "RATE=0.1 python3 train.py",
+            "python3 'train.py'",
+            "cd .\npython3 train.py\n",
+        ):
             self.use(0, program=program, budget="24GiB")
         self.make_baseline("-- bash -c 'cd . && python3 train.py'", "train.json")
         self.use(0, program="cd . && python3 train.py", baseline="train.json")
@@ -84,7 +96,9 @@ class Action(unittest.TestCase):
         self.use(0, model="model.pt", input=INPUT, budget="24GiB")
         summary, report = self.use(2, model="missing.pt", input=INPUT, budget="24GiB")
         self.assertEqual((summary, report["error"]["kind"], report["checks"]), ("", "bad_model", []))
-        self.assertEqual(self.use(2, model="model.pt", input=INPUT, budget="24GiB", options="--no-such-option"), ("", None))
+        self.assertEqual(
+            self.use(2, model="model.pt", input=INPUT, budget="24GiB", options="--no-such-option"), ("", None)
+        )
 
     def test_other_torchmem(self):
         """The input torchmem goes before the action's own."""

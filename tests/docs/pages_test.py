@@ -2,9 +2,9 @@
 
     python3 pages_test.py --torchmem BIN --python PYTHON --models DIR PAGE...
 
-A command is an indented line that starts with torchmem or scripts/torchmem. Of YAML, what GitHub's action, GitLab's script and
-pre-commit's hook would run. All of a page run in one folder, from top to bottom, so that a command finds what the ones
-before it made, and must end with exit code 0.
+A command is an indented line that starts with torchmem or scripts/torchmem. Of YAML, it is what GitHub's action, GitLab's
+script and pre-commit's hook would run. All of a page run in one folder, from top to bottom, so that a command finds
+what the ones before it made, and must end with exit code 0.
 """
 
 import argparse
@@ -19,7 +19,9 @@ from reader import ROOT, Reader
 
 def parts(text):
     """Yields ("command", line) and ("yaml", text) as they come."""
-    pattern = re.compile(r"^```yaml\n(?P<yaml>.*?)^```|^ {4}(?:\$ )?(?P<command>(?:scripts/)?torchmem [^\n]+)", re.DOTALL | re.MULTILINE)
+    pattern = re.compile(
+        r"^```yaml\n(?P<yaml>.*?)^```|^ {4}(?:\$ )?(?P<command>(?:scripts/)?torchmem [^\n]+)", re.DOTALL | re.MULTILINE
+    )
     for match in pattern.finditer(text):
         yield match.lastgroup, match[match.lastgroup]
 
@@ -83,7 +85,7 @@ def main():
     for page in options.pages:
         found = 0
         with tempfile.TemporaryDirectory() as folder:
-            reader = Reader(pathlib.Path(folder), options.torchmem, options.python, options.models)
+            reader = Reader(pathlib.Path(folder), options.torchmem, options.python.absolute(), options.models)
             for kind, text in parts((ROOT / page).read_text()):
                 for good, name, ended in [run_command(reader, text)] if kind == "command" else run_yaml(reader, text):
                     found += 1

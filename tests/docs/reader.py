@@ -9,11 +9,13 @@ import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TRAIN = "import torch\nmodel = torch.nn.Linear(64, 64).cuda()\nmodel(torch.randn(8, 64, device='cuda')).sum().backward()\n"
+TRAIN = (
+    "import torch\nmodel = torch.nn.Linear(64, 64).cuda()\nmodel(torch.randn(8, 64, device='cuda')).sum().backward()\n"
+)
 
 
 class Reader:
-    """Runs commands in `folder`: torchmem and python3 are in PATH, scripts/torchmem is there, so are models and a train.py."""
+    """Runs commands in `folder`: torchmem and python3 are in PATH; scripts/torchmem, models and a train.py are there."""
 
     def __init__(self, folder, torchmem, python, models):
         self.folder, self.python = folder, python
@@ -42,7 +44,12 @@ class Reader:
         # GitHub sets this for every step; whoever runs the tests there does not want annotations of them.
         outside = {name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "RUNNER_"))}
         return subprocess.run(
-            command, shell=True, cwd=self.folder, capture_output=True, text=True, env={**outside, **(environment or {}), "PATH": path}
+            command,
+            shell=True,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            env={**outside, **(environment or {}), "PATH": path},
         )
 
     def yaml(self, text):
@@ -65,7 +72,8 @@ class Reader:
         if len(steps) != 1 or steps[0]["shell"] != "bash":
             raise ValueError("action.yml is expected to have one step that runs a command, in bash")
         environment = {
-            name: re.sub(r"\$\{\{ *([\w.]+) *\}\}", lambda match: values[match[1]], text) for name, text in steps[0]["env"].items()
+            name: re.sub(r"\$\{\{ *([\w.]+) *\}\}", lambda match: values[match[1]], text)
+            for name, text in steps[0]["env"].items()
         }
         said = {name: self.folder / f".{name}" for name in ("output", "summary")}
         for file in said.values():
@@ -73,12 +81,17 @@ class Reader:
         temporary = self.folder / "runner temp"
         temporary.mkdir(exist_ok=True)
         environment |= {
-            "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(said["output"]), "GITHUB_STEP_SUMMARY": str(said["summary"]),
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_OUTPUT": str(said["output"]),
+            "GITHUB_STEP_SUMMARY": str(said["summary"]),
             "RUNNER_TEMP": str(temporary),
         }
         ended = self.run(f"bash -e -o pipefail -c {shlex.quote(steps[0]['run'])}", environment)
         outputs = dict(line.split("=", 1) for line in said["output"].read_text().splitlines())
-        promised = {re.search(rf"steps\.{steps[0]['id']}\.outputs\.(\w+)", each["value"])[1] for each in action["outputs"].values()}
+        promised = {
+            re.search(rf"steps\.{steps[0]['id']}\.outputs\.(\w+)", each["value"])[1]
+            for each in action["outputs"].values()
+        }
         if set(outputs) != promised:
             raise ValueError(f"action.yml promises the outputs {sorted(promised)}, the step gave {sorted(outputs)}")
         return ended, outputs, said["summary"].read_text()
