@@ -4,11 +4,12 @@
     make_models.py DIR [NAME...]
 
 Writes DIR/NAME.pt for each name, or for all of them; a file that is there is kept. Needs torch and, for the names of
-torchvision's models, torchvision. No GPU is used; on a machine without the vendor's libraries, run it with
-`torchmem run --device virtual:h200 -- python3 make_models.py DIR`.
+torchvision's models, torchvision, for bert transformers. No GPU is used; on a machine without the vendor's libraries,
+run it with `torchmem run --device virtual:h200 -- python3 make_models.py DIR`.
 """
 
 import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -93,6 +94,49 @@ def dcgan():
     return nn.Sequential(*layers, nn.ConvTranspose2d(128, 3, 4, 2, 1), nn.Tanh())
 
 
+def chain(activation):
+    """Eight layers whose activation is all that differs."""
+    return nn.Sequential(*(nn.Sequential(nn.Linear(256, 256), activation()) for _ in range(8)))
+
+
+class Group(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.Sequential(*(nn.Sequential(nn.Linear(64, 64), nn.GELU()) for _ in range(layers)))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def deep(groups):
+    """As many groups of equal layers as each has layers: what checkpointing is at its best with."""
+    return nn.Sequential(*(Group(groups) for _ in range(groups)))
+
+
+class Bert(nn.Module):
+    """BERT base. Mask and positions are tensors: what a trace works out on the host, it would copy from the device."""
+
+    def __init__(self):
+        from transformers import BertConfig, BertModel
+
+        super().__init__()
+        self.bert = BertModel(BertConfig(), add_pooling_layer=False)
+        self.register_buffer("positions", torch.arange(512)[None])
+
+    def forward(self, ids, mask):
+        positions = self.positions[:, : ids.size(1)]
+        shown = mask[:, None, None, :].expand(-1, 1, mask.size(1), -1)
+        return self.bert(ids, attention_mask=shown, position_ids=positions, return_dict=False)[0]
+
+
+def bert():
+    """Traced, for it cannot be scripted. A trace has no switch for dropout, which is left out; the weights are zeros."""
+    model = Bert().eval()
+    for parameter in model.parameters():
+        parameter.data.zero_()
+    return torch.jit.trace(model, (torch.zeros(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.bool)))
+
+
 def torchvision_model(name):
     import torchvision
 
@@ -108,6 +152,13 @@ MODELS = {
     "mlp": mlp,
     "dcgan": dcgan,
     "four_linears": four_linears,
+    "relu_chain": lambda: chain(nn.ReLU),
+    "leaky_relu_chain": lambda: chain(nn.LeakyReLU),
+    "gelu_chain": lambda: chain(nn.GELU),
+    "deep_16": lambda: deep(4),
+    "deep_64": lambda: deep(8),
+    "deep_256": lambda: deep(16),
+    "bert": bert,
     **{name: lambda name=name: torchvision_model(name) for name in TORCHVISION},
 }
 
@@ -120,6 +171,7 @@ def main():
     if unknown:
         sys.exit(f"no such model: {', '.join(unknown)}; there are {', '.join(MODELS)}")
     warnings.filterwarnings("ignore", category=DeprecationWarning)
+    warnings.filterwarnings("ignore", category=torch.jit.TracerWarning)
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         path = folder / f"{name}.pt"
@@ -127,7 +179,14 @@ def main():
             continue
         torch.manual_seed(0)
         unfinished = folder / f"{name}.{os.getpid()}.unfinished"
-        torch.jit.script(MODELS[name]()).save(str(unfinished))
+        model = MODELS[name]()
+        if not isinstance(model, torch.jit.ScriptModule):
+            model = torch.jit.script(model)
+        model.save(str(unfinished))
+        if name == "bert":  # 436 MB, nearly all of them zeros: with holes in their place, 1 MB on disk
+            whole = unfinished.rename(unfinished.with_suffix(".whole"))
+            subprocess.run(["cp", "--sparse=always", whole, unfinished], check=True)
+            whole.unlink()
         unfinished.rename(path)
         print(path, file=sys.stderr)
 
