@@ -69,7 +69,10 @@ std::vector<std::string> choose(const std::vector<ModuleCall>& calls) {
   for (const auto& [name, paths] : classes) {
     if (paths.size() < 2) continue;
     const double distance = std::abs(std::log(static_cast<double>(paths.size())) - wanted);
-    if (!best.empty() && distance >= best_distance) continue;
+    // Of a block and a part of it, as many of each, the block: it keeps less.
+    const bool holds_best =
+        !best.empty() && distance == best_distance && is_inside(best.front(), paths.front());
+    if (!best.empty() && distance >= best_distance && !holds_best) continue;
     best = paths;
     best_distance = distance;
   }
