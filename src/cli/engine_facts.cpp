@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/model_options.h"
+#include "report/fidelity.h"
 #include "report/text.h"
 
 namespace torchmem::cli {
@@ -80,6 +81,9 @@ void say_error(const Run& run, const std::string& saved) {
   bool says_phase = error.kind == ErrorKind::out_of_memory || error.kind == ErrorKind::model_failed;
   if (says_phase && error.phase) {
     text = phase_name(*error.phase, error.iteration ? &*error.iteration : nullptr) + ": " + text;
+  }
+  if (error.kind == ErrorKind::model_failed) {
+    if (std::string assumed = assumed_before_text(run); !assumed.empty()) text += "\n" + assumed;
   }
   if (!saved.empty()) text += "\nWhat ran until then is in " + saved + ".";
   std::cerr << "torchmem: " << text << std::endl;

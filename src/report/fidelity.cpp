@@ -110,6 +110,23 @@ std::string fidelity_line(const Run& run) {
   return line + verified;
 }
 
+std::string assumed_before_text(const Run& run) {
+  uint64_t count = 0;
+  std::string first;
+  for (const Finding& finding : run.findings) {
+    if (finding.kind != "assumed_value") continue;
+    if (count == 0) {
+      first = text_field(finding.what, "name");
+      if (std::string line = text_field(finding.what, "line"); !line.empty()) first += " at " + line;
+    }
+    count += finding.count;
+  }
+  if (count == 0) return "";
+  return "Before that, " + counted(count, "value") + " that a kernel would have computed " +
+         (count == 1 ? "was" : "were") + " read as zero, first by " + first +
+         ". The virtual GPU computes nothing, and the model may fail for that alone.";
+}
+
 std::string fidelity_text(const Run& run) {
   std::string text = wrap(fidelity_line(run), 0) + profile_notes(run);
   for (const Kind& kind : kinds) {

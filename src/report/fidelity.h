@@ -17,4 +17,8 @@ std::string fidelity_line(const Run& run);
 // That, then one or two for each finding (the first few of a kind).
 std::string fidelity_text(const Run& run);
 
+// Of a model that failed: how often a value that is not known was read as zero before, and where first; "" for
+// never. A model may fail for that alone.
+std::string assumed_before_text(const Run& run);
+
 }  // namespace torchmem
