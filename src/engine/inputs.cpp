@@ -286,7 +286,10 @@ std::string InputBuilder::call() const {
   std::string text;
   for (const auto& slot : slots_) {
     if (slot.value == nullptr) continue;
-    text += (text.empty() ? "" : ", ") + slot.argument.name() + "=" + spec_text(*slot.value);
+    const std::string name = slot.argument.name() + "=";
+    std::string spec = spec_text(*slot.value);
+    if (!spec.starts_with(name)) spec.insert(0, name);  // it may have been given with its name
+    text += (text.empty() ? "" : ", ") + spec;
   }
   return request_.method + "(" + text + ")";
 }
