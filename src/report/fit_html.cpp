@@ -42,9 +42,9 @@ path.allocated, path.reserved { fill: none; stroke-width: 1.5; }
 .refused { stroke: var(--bad); stroke-width: 1.5; }
 .key { display: inline-block; width: 10px; height: 10px; margin: 0 6px 0 14px; border-radius: 5px; }
 table { border-collapse: collapse; }
-th, td { padding: 2px 16px 2px 0; text-align: right; font-variant-numeric: tabular-nums; }
+th, td { padding: 2px 16px 2px 0; text-align: right; vertical-align: top; white-space: nowrap; font-variant-numeric: tabular-nums; }
 th { color: var(--muted); font-weight: normal; }
-td.why { text-align: left; color: var(--muted); }
+td.why { text-align: left; white-space: normal; color: var(--muted); }
 tr.answer td { font-weight: 600; }
 )";
 
@@ -92,10 +92,17 @@ std::string label(const std::string& text, double x, double y, const char* ancho
          escaped(text) + "</text>\n";
 }
 
-// The first of 1, 2, 5, 10, 20, 50... of `unit` of which at most seven go into `most`.
-double step_for(double most, double unit) {
-  double step = unit;
+// At most seven of these go into `most`: 1, 2, 5, 10, 20, 50, ...
+double round_step(double most) {
+  double step = 1;
   for (int i = 0; step * 7 < most; ++i) step *= i % 3 == 1 ? 2.5 : 2;
+  return step;
+}
+
+// The same for bytes, whose round numbers are powers of two.
+double byte_step(double most) {
+  double step = 1;
+  while (step * 7 < most) step *= 2;
   return step;
 }
 
@@ -118,8 +125,8 @@ class Chart {
     if (room_) {
       double at = y(static_cast<double>(*room_));
       text += line("limit", left, at, width - right, at);
-      text += label(result_.limit ? "the limit" : "what the device has for the allocator", width - right,
-                    at - 5, "end");
+      text += label(result_.limit ? "the limit" : "what the device has for the allocator", left + 6, at - 5,
+                    "start");
     }
     text += curve("reserved", &FitPoint::reserved) + curve("allocated", &FitPoint::allocated);
     for (const FitPoint& point : points_) {
@@ -136,13 +143,11 @@ class Chart {
 
   std::string axes() const {
     std::string text;
-    double unit = 1;
-    while (unit * 1024 <= bytes_) unit *= 1024;
-    for (double step = step_for(bytes_, unit / 1024), at = 0; at <= bytes_; at += step) {
+    for (double step = byte_step(bytes_), at = 0; at <= bytes_; at += step) {
       text += line("grid", left, y(at), width - right, y(at));
       text += label(format_bytes(static_cast<uint64_t>(at)), left - 8, y(at) + 4, "end");
     }
-    for (double step = step_for(sizes_, 1), at = 0; at <= sizes_; at += step)
+    for (double step = round_step(sizes_), at = 0; at <= sizes_; at += step)
       text += label(format_count(static_cast<uint64_t>(at)), x(at), height - bottom + 18, "middle");
     return text + label(result_.dimension, width - right, height - 4, "end");
   }
