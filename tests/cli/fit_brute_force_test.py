@@ -21,8 +21,8 @@ CASES = [
     ("mlp.pt", "f32:Bx784", ["--optimizer", "sgd"], "230MiB", 200),
     ("lstm.pt", "i64:Bx32:below=10000", ["--mode", "inference"], "400MiB", 150),
     ("unet.pt", "f32:Bx3x128x128", [], "500MiB", 40),
-    ("dcgan.pt", "f32:Bx100x1x1", ["--optimizer", "adam:foreach"], "200MiB", 120),
-    ("resnet18.pt", "f32:Bx3x64x64", [], "500MiB", 80),
+    ("dcgan.pt", "f32:Bx100x1x1", ["--optimizer", "adam:foreach"], "200MiB", 200),
+    ("resnet18.pt", "f32:Bx3x64x64", [], "500MiB", 160),
 ]
 
 
