@@ -16,7 +16,7 @@ struct FitBounds {
   uint64_t most = uint64_t{1} << 30;
   uint64_t multiple = 1;  // only multiples of it are run
   // How many sizes above the answer must have been run without fitting; absent: 4 to 8, by how unevenly
-  // memory was seen to grow.
+  // memory was seen to grow, but none beyond 4 whose allocated bytes alone will exceed the capacity.
   std::optional<uint64_t> check;
   bool exhaustive = false;  // run every size up to the first that does not fit, and the checked ones
 };
@@ -31,8 +31,8 @@ class FitSearch {
   // given to `add` before the next call.
   std::vector<uint64_t> next(size_t count);
 
-  // What came of a size. `reserved`: the peak, of one that fits.
-  void add(uint64_t size, bool fits, uint64_t reserved = 0);
+  // What came of a size. The peaks are of one that fits; 0: not known.
+  void add(uint64_t size, bool fits, uint64_t reserved = 0, uint64_t allocated = 0);
   void set_capacity(uint64_t capacity) { capacity_ = capacity; }
 
   // The largest size that was run and fits.
@@ -47,6 +47,7 @@ class FitSearch {
   struct Trial {
     bool fits = false;
     uint64_t reserved = 0;
+    uint64_t allocated = 0;
   };
   // All of these count in multiples.
   std::vector<uint64_t> choose(size_t count);
@@ -58,6 +59,8 @@ class FitSearch {
   std::optional<uint64_t> first_failure_above(uint64_t index) const;
   std::optional<uint64_t> largest_index() const;
   uint64_t window() const;
+  uint64_t unevenness() const;
+  uint64_t room_by_allocated() const;
 
   uint64_t multiple_;
   uint64_t least_;

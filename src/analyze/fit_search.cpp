@@ -22,8 +22,8 @@ FitSearch::FitSearch(const FitBounds& bounds, uint64_t capacity)
       exhaustive_(bounds.exhaustive),
       capacity_(capacity) {}
 
-void FitSearch::add(uint64_t size, bool fits, uint64_t reserved) {
-  trials_[size / multiple_] = {fits, reserved};
+void FitSearch::add(uint64_t size, bool fits, uint64_t reserved, uint64_t allocated) {
+  trials_[size / multiple_] = {fits, reserved, allocated};
 }
 
 std::vector<uint64_t> FitSearch::next(size_t count) {
@@ -145,9 +145,29 @@ std::optional<uint64_t> FitSearch::largest_index() const {
   return std::nullopt;
 }
 
-// Twice the sizes by which what was measured is off a line through the upper half of it.
 uint64_t FitSearch::window() const {
   if (check_) return std::max<uint64_t>(*check_, 1);
+  return std::max(least_window, std::min(unevenness(), room_by_allocated()));
+}
+
+// How many sizes above the largest that fits may fit by their allocated bytes, which grow evenly, going by
+// the line through the upper half of what was measured.
+uint64_t FitSearch::room_by_allocated() const {
+  std::optional<uint64_t> largest = largest_index();
+  if (!largest || capacity_ == 0) return most_window;
+  const Trial& upper = trials_.at(*largest);
+  auto lower = trials_.lower_bound(*largest / 2);
+  while (lower->first < *largest && !lower->second.fits) ++lower;
+  if (lower->first == *largest || lower->second.allocated == 0 || upper.allocated <= lower->second.allocated)
+    return most_window;
+  double slope = static_cast<double>(upper.allocated - lower->second.allocated) /
+                 static_cast<double>(*largest - lower->first);
+  uint64_t left = capacity_ - std::min(capacity_, upper.allocated);
+  return static_cast<uint64_t>(std::min(static_cast<double>(left) / slope, static_cast<double>(most_window)));
+}
+
+// Twice the sizes by which what was measured is off a line through the upper half of it.
+uint64_t FitSearch::unevenness() const {
   std::optional<uint64_t> largest = largest_index();
   if (!largest) return least_window;
   double count = 0, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;

@@ -229,7 +229,8 @@ class FitCommand : public Command {
     if (total.is_number_unsigned()) search.result.capacity = total.get<uint64_t>();
     Outcome outcome = outcome_of(std::to_string(size), std::move(run));
     bool fits = !outcome.run.error;
-    search.search.add(size, fits, outcome.peak ? outcome.peak->reserved.value_or(0) : 0);
+    search.search.add(size, fits, outcome.peak ? outcome.peak->reserved.value_or(0) : 0,
+                      outcome.peak ? outcome.peak->allocated : 0);
     search.result.trials.push_back({size, std::move(outcome)});
     if (auto bytes = reservable(search.result)) search.search.set_capacity(*bytes);
   }

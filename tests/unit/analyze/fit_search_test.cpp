@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 #include <set>
@@ -73,6 +74,26 @@ TEST(FitSearch, WhatItSaysWasCheckedWasRun) {
   EXPECT_EQ(found.largest, 123u);
   EXPECT_EQ(found.checked_through, 130u);
   for (uint64_t size = 123; size <= 130; ++size) EXPECT_TRUE(found.tried.contains(size)) << size;
+}
+
+// Reserved memory is uneven and would want eight sizes checked; allocated memory says that five is enough.
+TEST(FitSearch, NoneIsCheckedThatAllocatedAloneRulesOut) {
+  auto allocated = [](uint64_t size) { return 100 * size; };
+  auto reserved = [](uint64_t size) { return 100 * size + (size % 2 == 0 ? 0 : 1000); };
+  for (uint64_t room : {3, 5, 7, 20}) {
+    FitSearch search({}, 10'000);
+    uint64_t largest = 100 - room;
+    for (uint64_t size = largest - 9; size <= largest; ++size)
+      search.add(size, true, reserved(size), allocated(size));
+    search.add(largest + 1, false);
+    std::set<uint64_t> checked = {largest + 1};
+    for (auto sizes = search.next(1); !sizes.empty(); sizes = search.next(1)) {
+      checked.insert(sizes.front());
+      search.add(sizes.front(), false);
+    }
+    EXPECT_EQ(checked.size(), std::clamp<uint64_t>(room, 4, 8)) << room;
+    EXPECT_EQ(search.checked_through(), largest + std::clamp<uint64_t>(room, 4, 8));
+  }
 }
 
 TEST(FitSearch, ABumpAtTheAnswerIsSeen) {
