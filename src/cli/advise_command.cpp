@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "cli/commands.h"
@@ -11,6 +12,7 @@
 #include "cli/runner.h"
 #include "run/phase_json.h"
 #include "torchmem/advice.h"
+#include "torchmem/analysis.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem::cli {
@@ -38,8 +40,20 @@ constexpr const char* footer =
 
 struct Module {
   std::string path;
-  size_t leaves = 0;  // innermost modules in it
+  size_t leaves = 0;         // innermost modules in it
+  uint64_t activations = 0;  // bytes that it keeps at the peak
+
+  // What checkpointing it saves, for what then runs twice.
+  double worth() const {
+    return static_cast<double>(activations) / static_cast<double>(std::max<size_t>(leaves, 1));
+  }
 };
+
+// The activations of each module and those below it, by path.
+void add_activations(const ModuleShare& module, std::map<std::string, uint64_t>& bytes) {
+  bytes[module.path] = module.by_category[static_cast<size_t>(Category::activations)];
+  for (const ModuleShare& child : module.children) add_activations(child, bytes);
+}
 
 class AdviseCommand : public Command {
  public:
@@ -70,6 +84,7 @@ class AdviseCommand : public Command {
       return exit_code_of(error->kind);
     }
     learn_model();
+    order_blocks(about);
     run_levers();
     check_rewrites();
     rank(advice_);
@@ -122,6 +137,19 @@ class AdviseCommand : public Command {
       context_.blocks.push_back(block.path);
       blocks_.push_back(std::move(block));
     }
+  }
+
+  // Those first that keep most for what runs twice; equal ones in the order of their calls.
+  void order_blocks(const Run& run) {
+    Analysis analysis(run, run.main_device());
+    if (!analysis.at_peak()) return;
+    std::map<std::string, uint64_t> bytes;
+    add_activations(analysis.at_peak()->root, bytes);
+    for (Module& block : blocks_) {
+      if (auto found = bytes.find(block.path); found != bytes.end()) block.activations = found->second;
+    }
+    std::stable_sort(blocks_.begin(), blocks_.end(),
+                     [](const Module& a, const Module& b) { return a.worth() > b.worth(); });
   }
 
   const Lever& lever_named(const std::string& name) const {
@@ -242,7 +270,7 @@ class AdviseCommand : public Command {
     if (together.levers.size() > 2) advice_.combinations.push_back(std::move(together));
   }
 
-  // The first 1, ... up to all of the blocks.
+  // The first 1, ... up to all of the blocks, as they were ordered.
   void run_frontier() {
     bool applies = std::any_of(advice_.levers.begin(), advice_.levers.end(), [](const LeverTrial& lever) {
       return lever.group == "checkpoint" && lever.why_not.empty();

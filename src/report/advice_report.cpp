@@ -93,7 +93,7 @@ std::string frontier_text(const Advice& advice) {
     text += numbers(name, point.trial, advice.base);
   }
   const FrontierPoint& all = advice.frontier.back();
-  return text + wrap("of: " + joined(all.modules, ", "), 2);
+  return text + wrap("in this order: " + joined(all.modules, ", "), 2);
 }
 
 std::string goal_text(const Advice& advice) {
