@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <system_error>
+
+#include "cli/warm_program.h"
 
 extern char** environ;
 
@@ -21,13 +24,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds longest_wait(1000);
 constexpr std::chrono::milliseconds between_calls(200);
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
-
 pid_t spawn(const ChildOptions& options, const sigset_t& mask) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -36,8 +32,8 @@ pid_t spawn(const ChildOptions& options, const sigset_t& mask) {
   if (options.output_to_stderr) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawnattr_setsigmask(&attributes, &mask);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  std::vector<char*> arguments = pointers(options.arguments);
-  std::vector<char*> environment = pointers(options.environment);
+  std::vector<char*> arguments = argument_pointers(options.arguments);
+  std::vector<char*> environment = argument_pointers(options.environment);
   pid_t child = 0;
   int error = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
@@ -91,11 +87,23 @@ ChildGroup::~ChildGroup() {
 
 size_t ChildGroup::start(const ChildOptions& options) {
   Child child;
-  child.pid = spawn(options, signals_->before());
+  child.pid = start_process(options);
   child.number = started_++;
   child.grace = options.grace;
   children_.push_back(child);
   return child.number;
+}
+
+pid_t ChildGroup::start_process(const ChildOptions& options) {
+  if (options.is_warm) {
+    std::vector<std::string> key = options.environment;
+    key.push_back(options.arguments[0]);
+    std::unique_ptr<WarmProgram>& program = warm_[std::move(key)];
+    if (!program)
+      program = std::make_unique<WarmProgram>(options.arguments[0], options.environment, signals_->before());
+    if (std::optional<pid_t> copy = program->start(options.arguments[1])) return *copy;
+  }
+  return spawn(options, signals_->before());
 }
 
 size_t ChildGroup::running() const { return children_.size(); }
@@ -141,6 +149,13 @@ std::pair<size_t, ChildResult> ChildGroup::wait(const std::function<void()>& mea
     take(signal, information.si_code == SI_KERNEL);
     if (meanwhile) meanwhile();
   }
+}
+
+std::vector<char*> argument_pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
 }
 
 ChildResult run_child(const ChildOptions& options, const std::function<void()>& meanwhile) {

@@ -1,14 +1,19 @@
 // Child processes that are waited for, with the signals that stop torchmem passed on to them.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace torchmem::cli {
+
+class WarmProgram;
 
 struct ChildResult {
   int status = 0;            // as waitpid gives it
@@ -21,6 +26,9 @@ struct ChildOptions {
   bool output_to_stderr = false;         // its standard output goes to ours for errors
   // After an interruption: how long it may take to end before it is killed. Zero: it may take any time.
   std::chrono::milliseconds grace{0};
+  // The program serves (see WarmProgram) and is loaded once for all that have the same environment. It has one
+  // argument then.
+  bool is_warm = false;
 };
 
 // Several at once. While it lives, SIGINT and SIGTERM do not end torchmem: they go on to the children.
@@ -45,12 +53,17 @@ class ChildGroup {
   class HeldSignals;
   struct Child;
   void take(int signal, bool from_terminal);
+  pid_t start_process(const ChildOptions& options);
 
   std::unique_ptr<HeldSignals> signals_;
+  std::map<std::vector<std::string>, std::unique_ptr<WarmProgram>> warm_;  // by program and environment
   std::vector<Child> children_;
   size_t started_ = 0;
   bool interrupted_ = false;
 };
+
+// As exec takes them; they point into `texts`.
+std::vector<char*> argument_pointers(const std::vector<std::string>& texts);
 
 // Runs one child to its end. Throws std::system_error when it cannot be started.
 ChildResult run_child(const ChildOptions& options, const std::function<void()>& meanwhile = nullptr);

@@ -68,7 +68,7 @@ RunOrder order_of(const json& request) {
 
 }  // namespace
 
-EngineProcess::EngineProcess(json request, const DeviceChoice& device) {
+EngineProcess::EngineProcess(json request, const DeviceChoice& device, bool one_of_many) {
   child_.arguments = {engine_path().string()};
   child_.output_to_stderr = true;
   child_.grace = grace;
@@ -77,6 +77,7 @@ EngineProcess::EngineProcess(json request, const DeviceChoice& device) {
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
     request["device"] = {{"kind", "virtual"}, {"index", 0}};
     libraries_.emplace(virtual_gpu_libraries());
+    child_.is_warm = one_of_many && !std::getenv("TORCHMEM_ENGINE");
     // CUDA_VISIBLE_DEVICES chooses among real GPUs.
     child_.environment = environment_with({{"LD_PRELOAD", libraries_->value(std::getenv("LD_PRELOAD"))},
                                            {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},

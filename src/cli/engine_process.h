@@ -20,7 +20,8 @@ class EngineProcess {
  public:
   // `request` is as for run_engine. Throws Error(unavailable) when a part of the installation is missing or
   // no file can be written.
-  EngineProcess(nlohmann::json request, const DeviceChoice& device);
+  // `one_of_many`: an engine is kept loaded for all runs of the same child group, where that can be.
+  EngineProcess(nlohmann::json request, const DeviceChoice& device, bool one_of_many = false);
   // How to start it, as long as this object lives.
   const ChildOptions& child() const { return child_; }
   // Where it tells what happens, while it happens.

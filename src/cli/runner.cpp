@@ -106,7 +106,7 @@ void Runner::run(const std::vector<Job>& jobs, const OnResult& on_result) {
       return;
     }
     try {
-      auto engine = std::make_unique<EngineProcess>(jobs[index].request, jobs[index].device);
+      auto engine = std::make_unique<EngineProcess>(jobs[index].request, jobs[index].device, jobs.size() > 1);
       size_t child = children_.start(engine->child());
       running.emplace(child, std::pair(index, std::move(engine)));
     } catch (const std::system_error& error) {

@@ -1,14 +1,22 @@
 // torchmem-engine REQUEST.json: runs one model in this process and writes the event stream that the request
 // names. Started by torchmem, never by hand. Exit code: 0 finished, 1 out of memory, 2 could not (the
 // stream's X record says why), 3 unavailable.
+//
+// torchmem-engine --serve: the same for each line of standard input, in a process forked for it, which is
+// left to the parent of this one; standard output has that process's id, a line each (cli/warm_program.h).
 
 #include <c10/util/Exception.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <torch/csrc/jit/runtime/operator.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <mutex>
@@ -115,6 +123,58 @@ int run(const engine::Request& request) {
   std::_Exit(code);
 }
 
+int run_file(const char* path) {
+  try {
+    return run(read_request(path));
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return 2;
+  }
+}
+
+bool has_one_thread() {
+  std::error_code error;
+  const std::filesystem::directory_iterator threads("/proc/self/task", error);
+  return !error && std::distance(begin(threads), end(threads)) == 1;
+}
+
+/// A process for the request, whose parent has ended when this returns; 0 when there is none.
+pid_t start_copy(const std::string& path) {
+  int ends[2];
+  if (pipe(ends) != 0) return 0;
+  const pid_t between = fork();
+  if (between == 0) {
+    const pid_t copy = fork();
+    if (copy != 0) {
+      const bool told = write(ends[1], &copy, sizeof copy) == sizeof copy;
+      std::_Exit(told ? 0 : 1);
+    }
+    const int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    for (const int end : {ends[0], ends[1], nothing}) close(end);
+    std::_Exit(run_file(path.c_str()));
+  }
+  close(ends[1]);
+  pid_t copy = 0;
+  if (between < 0 || read(ends[0], &copy, sizeof copy) != sizeof copy || copy < 0) copy = 0;
+  close(ends[0]);
+  if (between > 0) waitpid(between, nullptr, 0);
+  return copy;
+}
+
+int serve() {
+  // Operators are registered with their schemas unread; the first question for one reads them all.
+  torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString("aten::add"));
+  if (!has_one_thread()) return 3;  // a copy would lack the others, and what they hold
+  for (std::string path; std::getline(std::cin, path);) {
+    const pid_t copy = start_copy(path);
+    if (copy == 0) return 3;
+    std::cout << copy << std::endl;
+  }
+  std::_Exit(0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -122,10 +182,5 @@ int main(int argc, char** argv) {
     std::cerr << "usage: torchmem-engine REQUEST.json (it is started by torchmem)\n";
     return 2;
   }
-  try {
-    return run(read_request(argv[1]));
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
+  return std::strcmp(argv[1], "--serve") == 0 ? serve() : run_file(argv[1]);
 }

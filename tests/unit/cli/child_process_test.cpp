@@ -6,7 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <system_error>
+
+#include "cli/temporary_directory.h"
 
 namespace torchmem::cli {
 namespace {
@@ -100,6 +104,54 @@ TEST(ChildGroup, NothingOutlivesIt) {
     group.wait();
   }
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // no child is left
+}
+
+// A script as a program.
+class Script {
+ public:
+  explicit Script(const std::string& text) : path_(directory_.path() / "program") {
+    std::ofstream(path_) << "#!/bin/sh\n" << text;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
+  }
+  ChildOptions with(const std::string& argument) const {
+    ChildOptions options{
+        {path_.string(), argument}, environment_with({}), false, std::chrono::milliseconds(0)};
+    options.is_warm = true;
+    return options;
+  }
+
+ private:
+  TemporaryDirectory directory_;
+  std::filesystem::path path_;
+};
+
+// Loaded once, and each copy is waited for as any other child.
+TEST(ChildGroup, AWarmProgramIsLoadedOnce) {
+  Script script(
+      "[ \"$1\" = --serve ] || exit 99\n"
+      "while read -r code; do\n"
+      "  copy=$(sh -c \"exit $code\" >&2 </dev/null & echo $!)\n"
+      "  echo \"$copy\"\n"
+      "done\n");
+  {
+    ChildGroup group;
+    for (int code : {3, 4, 5}) group.start(script.with(std::to_string(code)));
+    int sum = 0;
+    while (group.running() > 0) sum += WEXITSTATUS(group.wait().second.status);
+    EXPECT_EQ(sum, 12);
+  }
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // the program itself has ended as well
+}
+
+TEST(ChildGroup, AProgramThatDoesNotServeIsStartedEachTime) {
+  for (const char* answer : {"exit 3", "read -r line; echo nonsense; exit 0"}) {
+    Script script("if [ \"$1\" = --serve ]; then " + std::string(answer) + "; fi\nexit \"$1\"\n");
+    ChildGroup group;
+    for (int code : {6, 7}) group.start(script.with(std::to_string(code)));
+    int sum = 0;
+    while (group.running() > 0) sum += WEXITSTATUS(group.wait().second.status);
+    EXPECT_EQ(sum, 13) << answer;
+  }
 }
 
 TEST(ChildProcess, Names) {
