@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "cli/commands.h"
@@ -12,7 +11,6 @@
 #include "cli/runner.h"
 #include "run/phase_json.h"
 #include "torchmem/advice.h"
-#include "torchmem/analysis.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem::cli {
@@ -21,9 +19,10 @@ using nlohmann::json;
 
 namespace {
 
-constexpr size_t best_levers = 4;      // whose pairs are run
-constexpr size_t goal_sets = 60;       // tried at most
-constexpr size_t frontier_points = 6;  // between none and all modules
+constexpr size_t best_levers = 4;         // whose pairs are run
+constexpr size_t goal_sets = 60;          // tried at most
+constexpr size_t frontier_points = 6;     // between none and all modules
+constexpr size_t most_blocks_alone = 32;  // that are checkpointed one by one, to find the best ones
 
 constexpr const char* activations[] = {"relu", "relu6", "hardtanh",  "leaky_relu",  "elu",
                                        "selu", "celu",  "sigmoid",   "tanh",        "silu",
@@ -40,20 +39,9 @@ constexpr const char* footer =
 
 struct Module {
   std::string path;
-  size_t leaves = 0;         // innermost modules in it
-  uint64_t activations = 0;  // bytes that it keeps at the peak
-
-  // What checkpointing it saves, for what then runs twice.
-  double worth() const {
-    return static_cast<double>(activations) / static_cast<double>(std::max<size_t>(leaves, 1));
-  }
+  size_t leaves = 0;  // innermost modules in it
+  double worth = 0;   // bytes that checkpointing it alone saves, for each of these
 };
-
-// The activations of each module and those below it, by path.
-void add_activations(const ModuleShare& module, std::map<std::string, uint64_t>& bytes) {
-  bytes[module.path] = module.by_category[static_cast<size_t>(Category::activations)];
-  for (const ModuleShare& child : module.children) add_activations(child, bytes);
-}
 
 class AdviseCommand : public Command {
  public:
@@ -84,7 +72,6 @@ class AdviseCommand : public Command {
       return exit_code_of(error->kind);
     }
     learn_model();
-    order_blocks(about);
     run_levers();
     check_rewrites();
     rank(advice_);
@@ -137,19 +124,6 @@ class AdviseCommand : public Command {
       context_.blocks.push_back(block.path);
       blocks_.push_back(std::move(block));
     }
-  }
-
-  // Those first that keep most for what runs twice; equal ones in the order of their calls.
-  void order_blocks(const Run& run) {
-    Analysis analysis(run, run.main_device());
-    if (!analysis.at_peak()) return;
-    std::map<std::string, uint64_t> bytes;
-    add_activations(analysis.at_peak()->root, bytes);
-    for (Module& block : blocks_) {
-      if (auto found = bytes.find(block.path); found != bytes.end()) block.activations = found->second;
-    }
-    std::stable_sort(blocks_.begin(), blocks_.end(),
-                     [](const Module& a, const Module& b) { return a.worth() > b.worth(); });
   }
 
   const Lever& lever_named(const std::string& name) const {
@@ -270,12 +244,39 @@ class AdviseCommand : public Command {
     if (together.levers.size() > 2) advice_.combinations.push_back(std::move(together));
   }
 
+  Job checkpointed(const std::vector<std::string>& modules) const {
+    Job job = base_;
+    job.name = "checkpoint " + (modules.size() == 1 ? modules.front() : std::to_string(modules.size()));
+    job.request["checkpoint"] = modules;
+    return job;
+  }
+
+  // Those first that save most by themselves, for what runs twice; equal ones in the order of their calls.
+  // The last block of a network saves next to nothing: it is made again while all others are there.
+  void order_blocks() {
+    if (blocks_.size() > most_blocks_alone || !advice_.base.allocated) return;
+    std::vector<Job> jobs;
+    for (const Module& block : blocks_) jobs.push_back(checkpointed({block.path}));
+    Runner runner("advise", common, jobs_);
+    runner.run(jobs, [&](size_t index, Run run) {
+      Trial trial = trial_of(jobs[index].name, run);
+      if (trial.error || !trial.allocated) return;
+      blocks_[index].worth =
+          (static_cast<double>(*advice_.base.allocated) - static_cast<double>(*trial.allocated)) /
+          static_cast<double>(std::max<size_t>(blocks_[index].leaves, 1));
+    });
+    interrupted_ = interrupted_ || runner.interrupted();
+    std::stable_sort(blocks_.begin(), blocks_.end(),
+                     [](const Module& a, const Module& b) { return a.worth > b.worth; });
+  }
+
   // The first 1, ... up to all of the blocks, as they were ordered.
   void run_frontier() {
     bool applies = std::any_of(advice_.levers.begin(), advice_.levers.end(), [](const LeverTrial& lever) {
       return lever.group == "checkpoint" && lever.why_not.empty();
     });
     if (!applies) return;
+    order_blocks();
     std::set<size_t> counts = {1, blocks_.size()};
     for (size_t i = 1; i < frontier_points; ++i) {
       counts.insert(std::max<size_t>(
@@ -291,10 +292,7 @@ class AdviseCommand : public Command {
         twice += blocks_[i].leaves;
       }
       point.share = static_cast<double>(twice) / static_cast<double>(std::max<size_t>(leaves_, 1));
-      Job job = base_;
-      job.name = "checkpoint " + std::to_string(count);
-      job.request["checkpoint"] = point.modules;
-      jobs.push_back(std::move(job));
+      jobs.push_back(checkpointed(point.modules));
       advice_.frontier.push_back(std::move(point));
     }
     Runner runner("advise", common, jobs_);
