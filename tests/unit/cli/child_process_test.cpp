@@ -99,7 +99,7 @@ TEST(ChildGroup, AnInterruptionBetweenChildrenIsKept) {
 TEST(ChildGroup, NothingOutlivesIt) {
   {
     ChildGroup group;
-    group.start(shell("sleep 60"));
+    group.start(shell("exec sleep 60"));  // no process of its own that would stay
     group.start(shell("exit 0"));
     group.wait();
   }
