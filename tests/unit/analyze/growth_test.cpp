@@ -144,6 +144,14 @@ TEST(Growth, AnIterationThatDidNotEndDoesNotCount) {
   loop.add(4096, 4096, Category::inputs, loop.gone_);
   loop.recorder.phase("input", 2);
   EXPECT_FALSE(loop.growth());
+
+  Loop grows;
+  for (int i = 0; i < 3; ++i) grows.iteration(1024);
+  grows.add(4096, 4096, Category::inputs, grows.gone_);
+  grows.recorder.phase("input", 3);
+  std::optional<Growth> growth = grows.growth();
+  ASSERT_TRUE(growth);
+  EXPECT_EQ(growth->bytes_per_iteration, 1024u);
 }
 
 TEST(Growth, OfOneOwnerWhileAnotherShrinks) {
