@@ -130,7 +130,8 @@ TEST(ChildGroup, AWarmProgramIsLoadedOnce) {
   Script script(
       "[ \"$1\" = --serve ] || exit 99\n"
       "while read -r code; do\n"
-      "  copy=$(sh -c \"exit $code\" >&2 </dev/null & echo $!)\n"
+      // Not at once: the shell in between would wait for it itself.
+      "  copy=$(sh -c \"sleep 0.3; exit $code\" >&2 </dev/null & echo $!)\n"
       "  echo \"$copy\"\n"
       "done\n");
   {
