@@ -15,8 +15,9 @@ struct FitBounds {
   uint64_t least = 1;
   uint64_t most = uint64_t{1} << 30;
   uint64_t multiple = 1;  // only multiples of it are run
-  // How many sizes above the answer must have been run without fitting; absent: 4 to 8, by how unevenly
-  // memory was seen to grow, but none beyond 4 whose allocated bytes alone will exceed the capacity.
+  // How many sizes above the answer must have been run without fitting; absent: 4 to 12, as many as may fit
+  // by their allocated bytes alone, or, where those are not known, 4 to 8, by how unevenly memory was seen to
+  // grow.
   std::optional<uint64_t> check;
   bool exhaustive = false;  // run every size up to the first that does not fit, and the checked ones
 };
@@ -60,7 +61,7 @@ class FitSearch {
   std::optional<uint64_t> largest_index() const;
   uint64_t window() const;
   uint64_t unevenness() const;
-  uint64_t room_by_allocated() const;
+  std::optional<uint64_t> room_by_allocated() const;
 
   uint64_t multiple_;
   uint64_t least_;

@@ -10,7 +10,8 @@ namespace {
 constexpr uint64_t first_step = 32;   // the second size, as a multiple of the least one
 constexpr uint64_t most_growth = 16;  // of a size over the largest that fits
 constexpr uint64_t least_window = 4;
-constexpr uint64_t most_window = 8;
+constexpr uint64_t most_window = 12;
+constexpr uint64_t most_unevenness = 8;
 
 }  // namespace
 
@@ -147,19 +148,19 @@ std::optional<uint64_t> FitSearch::largest_index() const {
 
 uint64_t FitSearch::window() const {
   if (check_) return std::max<uint64_t>(*check_, 1);
-  return std::max(least_window, std::min(unevenness(), room_by_allocated()));
+  return std::clamp(room_by_allocated().value_or(unevenness()), least_window, most_window);
 }
 
 // How many sizes above the largest that fits may fit by their allocated bytes, which grow evenly, going by
 // the line through the upper half of what was measured.
-uint64_t FitSearch::room_by_allocated() const {
+std::optional<uint64_t> FitSearch::room_by_allocated() const {
   std::optional<uint64_t> largest = largest_index();
-  if (!largest || capacity_ == 0) return most_window;
+  if (!largest || capacity_ == 0) return std::nullopt;
   const Trial& upper = trials_.at(*largest);
   auto lower = trials_.lower_bound(*largest / 2);
   while (lower->first < *largest && !lower->second.fits) ++lower;
   if (lower->first == *largest || lower->second.allocated == 0 || upper.allocated <= lower->second.allocated)
-    return most_window;
+    return std::nullopt;
   double slope = static_cast<double>(upper.allocated - lower->second.allocated) /
                  static_cast<double>(*largest - lower->first);
   uint64_t left = capacity_ - std::min(capacity_, upper.allocated);
@@ -188,11 +189,11 @@ uint64_t FitSearch::unevenness() const {
   if (count < 3 || spread <= 0) return least_window;
   double slope = (count * sum_xy - sum_x * sum_y) / spread;
   double start = (sum_y - slope * sum_x) / count;
-  if (slope <= 0) return most_window;
+  if (slope <= 0) return most_unevenness;
   double error = 0;
   each([&](double x, double y) { error = std::max(error, std::fabs(y - start - slope * x)); });
-  double sizes = std::min(std::ceil(2 * error / slope), static_cast<double>(most_window));
-  return std::clamp(static_cast<uint64_t>(sizes), least_window, most_window);
+  double sizes = std::min(std::ceil(2 * error / slope), static_cast<double>(most_unevenness));
+  return std::clamp(static_cast<uint64_t>(sizes), least_window, most_unevenness);
 }
 
 std::optional<uint64_t> FitSearch::largest() const {

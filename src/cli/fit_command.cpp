@@ -64,7 +64,7 @@ class FitCommand : public Command {
         ->check(CLI::PositiveNumber)
         ->group(group);
     app.add_option("--check", check_, "How many sizes above the answer must have been run without fitting")
-        ->option_text("N (default 4 to 8, by how unevenly memory grows)")
+        ->option_text("N (default 4 to 12, by what allocated memory leaves room for)")
         ->check(CLI::PositiveNumber)
         ->group(group);
     app.add_flag("--exhaustive", bounds_.exhaustive, "Run every size, from the smallest on")->group(group);
