@@ -1,4 +1,3 @@
-
 #include "cli/json_file.h"
 #include "cli/spec.h"
 #include "torchmem/error.h"

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "report/fit_report.h"
+#include "report/markup.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 
@@ -48,30 +49,6 @@ td.why { text-align: left; white-space: normal; color: var(--muted); }
 tr.answer td { font-weight: 600; }
 )";
 
-// Names of devices and dimensions, and messages, as text of the page.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::string number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", value);
@@ -88,8 +65,8 @@ std::string line(const char* kind, double x1, double y1, double x2, double y2) {
 }
 
 std::string label(const std::string& text, double x, double y, const char* anchor) {
-  return "<text" + attribute("x", x) + attribute("y", y) + " text-anchor=\"" + anchor + "\">" +
-         escaped(text) + "</text>\n";
+  return "<text" + attribute("x", x) + attribute("y", y) + " text-anchor=\"" + anchor + "\">" + xml(text) +
+         "</text>\n";
 }
 
 // At most seven of these go into `most`: 1, 2, 5, 10, 20, 50, ...
@@ -162,8 +139,8 @@ class Chart {
       path += (path.empty() ? "M" : " L") + number(at_x) + " " + number(at_y);
       dots += std::string("<circle class=\"") + kind + "\" r=\"3.5\"" + attribute("cx", at_x) +
               attribute("cy", at_y) + "><title>" +
-              escaped(result_.dimension + " = " + format_count(point.size) + ": " + kind + " " +
-                      bytes_exactly(*(point.*of))) +
+              xml(result_.dimension + " = " + format_count(point.size) + ": " + kind + " " +
+                  bytes_exactly(*(point.*of))) +
               "</title></circle>\n";
     }
     return path.empty() ? "" : std::string("<path class=\"") + kind + "\" d=\"" + path + "\"/>\n" + dots;
@@ -173,7 +150,7 @@ class Chart {
     double at_x = x(static_cast<double>(point.size));
     double at_y = room_ ? y(static_cast<double>(*room_)) : top;
     return "<g><title>" +
-           escaped(result_.dimension + " = " + format_count(point.size) + " does not fit: " + point.why) +
+           xml(result_.dimension + " = " + format_count(point.size) + " does not fit: " + point.why) +
            "</title>\n" + line("refused", at_x - 5, at_y - 5, at_x + 5, at_y + 5) +
            line("refused", at_x - 5, at_y + 5, at_x + 5, at_y - 5) + "</g>\n";
   }
@@ -191,12 +168,12 @@ std::string cell(const std::optional<uint64_t>& bytes) {
 }
 
 std::string rows(const FitResult& result) {
-  std::string text = "<table>\n<tr><th>" + escaped(result.dimension) +
+  std::string text = "<table>\n<tr><th>" + xml(result.dimension) +
                      "</th><th>allocated</th><th>reserved</th><th></th></tr>\n";
   for (const FitPoint& point : fit_curve(result)) {
     text += point.fits && result.largest == point.size ? "<tr class=\"answer\">" : "<tr>";
     text += "<td>" + format_count(point.size) + "</td>" + cell(point.allocated) + cell(point.reserved) +
-            "<td class=\"why\">" + escaped(point.fits ? "" : "does not fit: " + point.why) + "</td></tr>\n";
+            "<td class=\"why\">" + xml(point.fits ? "" : "does not fit: " + point.why) + "</td></tr>\n";
   }
   return text + "</table>\n";
 }
@@ -211,11 +188,11 @@ std::string fit_html(const std::vector<FitResult>& results, const std::string& m
       "style-src 'unsafe-inline'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>" +
-      escaped(title) + "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body>\n<h1>" +
-      escaped(title) + "</h1>\n<section><pre>" + escaped(fit_answer_text(results)) + "</pre></section>\n";
+      xml(title) + "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body>\n<h1>" + xml(title) +
+      "</h1>\n<section><pre>" + xml(fit_answer_text(results)) + "</pre></section>\n";
   for (const FitResult& result : results) {
     if (result.trials.empty()) continue;
-    page += "<section>\n<h2>" + escaped(result.device) +
+    page += "<section>\n<h2>" + xml(result.device) +
             "<span class=\"key\" style=\"background: var(--allocated)\"></span>allocated"
             "<span class=\"key\" style=\"background: var(--reserved)\"></span>reserved, at the peak</h2>\n" +
             Chart(result).svg() + rows(result) + "</section>\n";

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "report/markup.h"
 #include "report/outcome_report.h"
 #include "report/text.h"
-#include "run/utf8.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
@@ -43,33 +43,6 @@ std::string row(const GateCheck& check) {
 std::string growth_line(const GateGrowth& growth) {
   return growth.name + " " + signed_bytes(growth.baseline, growth.measured) + " (" +
          format_bytes(growth.baseline) + " to " + format_bytes(growth.measured) + ")";
-}
-
-std::string xml(std::string_view text) {
-  std::string result;
-  for (char c : valid_utf8(std::string(text))) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\n':
-        result += "&#10;";
-        break;
-      default:
-        // XML has no other control characters.
-        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
 }
 
 std::string escaped(std::string_view text) {

@@ -1,0 +1,12 @@
+// Text in documents of markup.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace torchmem {
+
+// Any text as an XML or HTML document's text or quoted attribute; what is no UTF-8 is replaced.
+std::string xml(std::string_view text);
+
+}  // namespace torchmem
