@@ -24,22 +24,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds longest_wait(1000);
 constexpr std::chrono::milliseconds between_calls(200);
 
-pid_t spawn(const ChildOptions& options, const sigset_t& mask) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  if (options.output_to_stderr) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  std::vector<char*> arguments = argument_pointers(options.arguments);
-  std::vector<char*> environment = argument_pointers(options.environment);
-  pid_t child = 0;
-  int error = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "start " + options.arguments[0]);
-  return child;
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
 }
 
 }  // namespace
@@ -103,7 +92,9 @@ pid_t ChildGroup::start_process(const ChildOptions& options) {
       program = std::make_unique<WarmProgram>(options.arguments[0], options.environment, signals_->before());
     if (std::optional<pid_t> copy = program->start(options.arguments[1])) return *copy;
   }
-  return spawn(options, signals_->before());
+  std::vector<Redirection> redirections;
+  if (options.output_to_stderr) redirections.push_back({STDERR_FILENO, STDOUT_FILENO});
+  return spawn(options.arguments, options.environment, signals_->before(), redirections);
 }
 
 size_t ChildGroup::running() const { return children_.size(); }
@@ -151,11 +142,24 @@ std::pair<size_t, ChildResult> ChildGroup::wait(const std::function<void()>& mea
   }
 }
 
-std::vector<char*> argument_pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
+pid_t spawn(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+            const sigset_t& mask, const std::vector<Redirection>& redirections) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  for (const Redirection& file : redirections)
+    posix_spawn_file_actions_adddup2(&actions, file.ours, file.childs);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  std::vector<char*> words = pointers(arguments);
+  pid_t child = 0;
+  int error =
+      posix_spawnp(&child, words[0], &actions, &attributes, words.data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw std::system_error(error, std::generic_category(), "start " + arguments[0]);
+  return child;
 }
 
 ChildResult run_child(const ChildOptions& options, const std::function<void()>& meanwhile) {

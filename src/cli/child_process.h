@@ -1,6 +1,7 @@
 // Child processes that are waited for, with the signals that stop torchmem passed on to them.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -26,8 +27,8 @@ struct ChildOptions {
   bool output_to_stderr = false;         // its standard output goes to ours for errors
   // After an interruption: how long it may take to end before it is killed. Zero: it may take any time.
   std::chrono::milliseconds grace{0};
-  // The program serves (see WarmProgram) and is loaded once for all that have the same environment. It has one
-  // argument then.
+  // The program serves (see WarmProgram) and is loaded once for all that have the same environment. It has
+  // one argument then.
   bool is_warm = false;
 };
 
@@ -62,8 +63,16 @@ class ChildGroup {
   bool interrupted_ = false;
 };
 
-// As exec takes them; they point into `texts`.
-std::vector<char*> argument_pointers(const std::vector<std::string>& texts);
+// A file of ours that the child has under another number.
+struct Redirection {
+  int ours = 0;
+  int childs = 0;
+};
+
+// Starts a process; its program is looked up in PATH when it has no slash. `mask`: its blocked signals.
+// Throws std::system_error.
+pid_t spawn(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+            const sigset_t& mask, const std::vector<Redirection>& redirections);
 
 // Runs one child to its end. Throws std::system_error when it cannot be started.
 ChildResult run_child(const ChildOptions& options, const std::function<void()>& meanwhile = nullptr);

@@ -1,6 +1,5 @@
 #include "cli/warm_program.h"
 
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,9 +15,7 @@ namespace torchmem::cli {
 
 namespace {
 
-[[noreturn]] void refuse(int error, const std::string& what) {
-  throw std::system_error(error, std::generic_category(), what);
-}
+[[noreturn]] void refuse(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 // No SIGPIPE where the program has ended.
 bool send_all(int socket, const std::string& text) {
@@ -48,28 +45,19 @@ std::optional<std::string> read_line(int file) {
 WarmProgram::WarmProgram(const std::string& program, const std::vector<std::string>& environment,
                          const sigset_t& mask) {
   // A copy's parent ends at once: the copy is then this process's child.
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) refuse(errno, "become the parent of copies");
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) refuse("become the parent of copies");
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) refuse(errno, "make a pair of sockets");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) refuse("make a pair of sockets");
   socket_ = ends[0];
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  std::vector<std::string> arguments = {program, "--serve"};
-  int error = posix_spawnp(&pid_, program.c_str(), &actions, &attributes, argument_pointers(arguments).data(),
-                           argument_pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  close(ends[1]);
-  if (error != 0) {
-    close(socket_);
-    refuse(error, "start " + program);
+  try {
+    pid_ =
+        spawn({program, "--serve"}, environment, mask, {{ends[1], STDIN_FILENO}, {ends[1], STDOUT_FILENO}});
+  } catch (...) {
+    close(ends[0]);
+    close(ends[1]);
+    throw;
   }
+  close(ends[1]);
 }
 
 WarmProgram::~WarmProgram() {
