@@ -57,12 +57,10 @@ std::string describe(const Finding& finding, const Kind& kind) {
   std::string name = text_field(finding.what, "name");
   std::string op = text_field(finding.what, "op");
   std::string text = name + ": ";
-  auto is = [&](const char* flag) {
-    return finding.what.is_object() && finding.what.value(flag, json()) == true;
-  };
-  text += is("unknown")   ? "workspace size not known, taken as 0"
-          : is("without") ? "workspace out of memory; another engine, taken to need none, stands in"
-                          : kind.explanation;
+  text += says(finding, "unknown") ? "workspace size not known, taken as 0"
+          : says(finding, "without")
+              ? "workspace out of memory; another engine, taken to need none, stands in"
+              : kind.explanation;
   text += " (" + counted(finding.count, "time");
   if (finding.bytes > 0) text += ", " + format_bytes(finding.bytes);
   text += ")";
@@ -77,6 +75,10 @@ std::string describe(const Finding& finding, const Kind& kind) {
 }
 
 }  // namespace
+
+bool says(const Finding& finding, const char* flag) {
+  return finding.what.is_object() && finding.what.value(flag, json()) == true;
+}
 
 json fidelity_json(const Run& run) {
   json result = {{"complete", run.findings.empty()}, {"verified", is_verified(run)}};

@@ -11,14 +11,17 @@ namespace torchmem {
 // {"complete", "verified", "estimated_workspaces": [...], "assumed_values": [...], "unmodelled_calls": [...]}
 nlohmann::json fidelity_json(const Run& run);
 
+// Whether the finding has that flag: "unknown", "without" (docs/schema/common.json).
+bool says(const Finding& finding, const char* flag);
+
 // "fidelity: complete, nothing was assumed", or how much was; without a line's end.
 std::string fidelity_line(const Run& run);
 
 // That, then one or two for each finding (the first few of a kind).
 std::string fidelity_text(const Run& run);
 
-// Of a model that failed: how often a value that is not known was read as zero before, and where first; "" for
-// never. A model may fail for that alone.
+// Of a model that failed: how often a value that is not known was read as zero before, and where first; ""
+// for never. A model may fail for that alone.
 std::string assumed_before_text(const Run& run);
 
 }  // namespace torchmem

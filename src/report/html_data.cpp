@@ -53,11 +53,8 @@ json findings_json(const Run& run) {
   for (const Finding& finding : run.findings) {
     std::string kind = finding.kind;
     std::replace(kind.begin(), kind.end(), '_', ' ');
-    auto is = [&](const char* flag) {
-      return finding.what.is_object() && finding.what.value(flag, json()) == true;
-    };
-    if (is("unknown")) kind += ", size not known, taken as 0";
-    if (is("without")) kind += ", out of memory; another engine stands in";
+    if (says(finding, "unknown")) kind += ", size not known, taken as 0";
+    if (says(finding, "without")) kind += ", out of memory; another engine stands in";
     json row = {{"kind", kind}, {"times", finding.count}, {"bytes", finding.bytes}};
     for (const char* name : {"name", "op", "module", "line"}) {
       if (!finding.what.is_object()) break;
