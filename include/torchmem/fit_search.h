@@ -1,6 +1,8 @@
 // The largest size that fits, by running few sizes. What a size needs is not monotone (reserved memory may
-// shrink as a batch grows), so a trend only says which sizes to run next: the answer is one that was run, and
-// so were the sizes right above it, which do not fit.
+// shrink as a batch grows, and whole ranges of sizes need less than those below them), so a trend only says
+// which sizes to run next: the answer is one that was run, and so were the sizes right above it, which do not
+// fit, and some further up, as far as allocated memory alone has room. Which sizes are run depends on nothing
+// but what the sizes need.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +30,9 @@ class FitSearch {
   // unknown.
   FitSearch(const FitBounds& bounds, uint64_t capacity);
 
-  // Sizes to run next, at most `count` (at least 1), none twice. Empty when the search is over. Each must be
+  // Sizes to run next, in any order or all at once, none twice. Empty when the search is over. Each must be
   // given to `add` before the next call.
-  std::vector<uint64_t> next(size_t count);
+  std::vector<uint64_t> next();
 
   // What came of a size. The peaks are of one that fits; 0: not known.
   void add(uint64_t size, bool fits, uint64_t reserved = 0, uint64_t allocated = 0);
@@ -51,17 +53,17 @@ class FitSearch {
     uint64_t allocated = 0;
   };
   // All of these count in multiples.
-  std::vector<uint64_t> choose(size_t count);
-  std::vector<uint64_t> around(uint64_t center, uint64_t step, uint64_t low, uint64_t high,
-                               size_t count) const;
-  std::vector<uint64_t> spread(uint64_t low, uint64_t high, size_t count) const;
-  std::vector<uint64_t> untried(uint64_t low, uint64_t high, size_t count) const;
+  std::vector<uint64_t> choose();
+  std::vector<uint64_t> around(uint64_t center, uint64_t step, uint64_t low, uint64_t high) const;
+  std::vector<uint64_t> thirds(uint64_t low, uint64_t high) const;
+  std::vector<uint64_t> untried(uint64_t low, uint64_t high) const;
+  std::vector<uint64_t> probes(uint64_t low) const;
   std::optional<uint64_t> predict() const;
   std::optional<uint64_t> first_failure_above(uint64_t index) const;
   std::optional<uint64_t> largest_index() const;
   uint64_t window() const;
   uint64_t unevenness() const;
-  std::optional<uint64_t> room_by_allocated() const;
+  std::optional<double> room_by_allocated() const;
 
   uint64_t multiple_;
   uint64_t least_;

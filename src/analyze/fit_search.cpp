@@ -12,6 +12,15 @@ constexpr uint64_t most_growth = 16;  // of a size over the largest that fits
 constexpr uint64_t least_window = 4;
 constexpr uint64_t most_window = 12;
 constexpr uint64_t most_unevenness = 8;
+constexpr uint64_t most_probes = 8;
+constexpr uint64_t exhaustive_at_once = 16;
+
+// The number from `first` to `last` that the largest power of two divides.
+uint64_t roundest(uint64_t first, uint64_t last) {
+  uint64_t power = 1;
+  while (power <= last / 2 && last / (power * 2) * (power * 2) >= first) power *= 2;
+  return last / power * power;
+}
 
 }  // namespace
 
@@ -27,29 +36,29 @@ void FitSearch::add(uint64_t size, bool fits, uint64_t reserved, uint64_t alloca
   trials_[size / multiple_] = {fits, reserved, allocated};
 }
 
-std::vector<uint64_t> FitSearch::next(size_t count) {
-  std::vector<uint64_t> sizes = choose(std::max<size_t>(count, 1));
+std::vector<uint64_t> FitSearch::next() {
+  std::vector<uint64_t> sizes = choose();
   for (uint64_t& size : sizes) size *= multiple_;
   return sizes;
 }
 
-std::vector<uint64_t> FitSearch::choose(size_t count) {
+std::vector<uint64_t> FitSearch::choose() {
   if (least_ > most_) return {};
   std::optional<uint64_t> largest = largest_index();
   if (exhaustive_) {
     std::optional<uint64_t> failure = first_failure_above(largest.value_or(least_ - 1));
     uint64_t end = failure ? largest.value_or(least_ - 1) + window() : most_;
-    return untried(least_, std::min(end, most_), count);
+    return untried(least_, std::min({end, most_, least_ + trials_.size() + exhaustive_at_once - 1}));
   }
   if (trials_.empty()) {
     std::vector<uint64_t> first = {least_};
     uint64_t second = std::min(most_, least_ * first_step);
-    if (count > 1 && second > least_) first.push_back(second);
+    if (second > least_) first.push_back(second);
     return first;
   }
   // Not the smallest, but a larger one might: a size may fail for a reason of its own, and needs are not
   // monotone.
-  if (!largest) return untried(least_, std::min(most_, least_ + window()), count);
+  if (!largest) return untried(least_, std::min(most_, least_ + window()));
   uint64_t low = *largest;
   if (low >= most_) return {};
   std::optional<uint64_t> failure = first_failure_above(low);
@@ -57,55 +66,64 @@ std::vector<uint64_t> FitSearch::choose(size_t count) {
   if (!failure) {
     uint64_t high = low > most_ / most_growth ? most_ : low * most_growth;
     uint64_t center = std::clamp(predicted.value_or(low * 2), low + 1, high);
-    return around(center, std::max<uint64_t>(1, center / 64), low + 1, most_, count);
+    return around(center, std::max<uint64_t>(1, center / 64), low + 1, most_);
   }
   uint64_t width = *failure - low - 1;  // untried sizes in between
-  if (width > count) {
+  if (width > window()) {
     // Interpolated as long as that pays.
     bool pays = last_width_ == 0 || width <= last_width_ / 4;
     last_width_ = width;
     if (predicted && pays) {
       uint64_t center = std::clamp(*predicted, low + 1, *failure - 1);
-      return around(center, std::max<uint64_t>(1, width / 64), low + 1, *failure - 1, count);
+      return around(center, std::max<uint64_t>(1, width / 64), low + 1, *failure - 1);
     }
     last_width_ = 0;
-    return spread(low + 1, *failure - 1, count);
+    return thirds(low + 1, *failure - 1);
   }
-  uint64_t end = most_ - low > window() ? low + window() : most_;
-  return untried(low + 1, end, count);
+  if (std::vector<uint64_t> further = probes(low); !further.empty()) return further;
+  return untried(low + 1, most_ - low > window() ? low + window() : most_);
 }
 
-std::vector<uint64_t> FitSearch::untried(uint64_t low, uint64_t high, size_t count) const {
+std::vector<uint64_t> FitSearch::untried(uint64_t low, uint64_t high) const {
   std::vector<uint64_t> result;
-  for (uint64_t index = low; index <= high && result.size() < count; ++index) {
+  for (uint64_t index = low; index <= high; ++index) {
     if (!trials_.contains(index)) result.push_back(index);
   }
   return result;
 }
 
-// Nearest to the center first: center, one step above, one below, ...
-std::vector<uint64_t> FitSearch::around(uint64_t center, uint64_t step, uint64_t low, uint64_t high,
-                                        size_t count) const {
-  std::vector<uint64_t> result;
-  auto take = [&](uint64_t index) {
-    if (index < low || index > high || trials_.contains(index)) return;
-    if (std::find(result.begin(), result.end(), index) == result.end()) result.push_back(index);
-  };
-  for (uint64_t i = 0; result.size() < count && i <= 2 * count; ++i) {
-    if (i == 0) take(center);
-    uint64_t distance = (i + 1) * step;
-    if (result.size() < count && high - center >= distance) take(center + distance);
-    if (result.size() < count && center - low >= distance) take(center - distance);
+// A center and the size one step above it, or below where that is too large.
+std::vector<uint64_t> FitSearch::around(uint64_t center, uint64_t step, uint64_t low, uint64_t high) const {
+  std::vector<uint64_t> result = {center};
+  if (high - center >= step) {
+    result.push_back(center + step);
+  } else if (center - low >= step) {
+    result.push_back(center - step);
   }
-  return result.empty() ? untried(low, high, count) : result;
+  return result;
 }
 
-std::vector<uint64_t> FitSearch::spread(uint64_t low, uint64_t high, size_t count) const {
+std::vector<uint64_t> FitSearch::thirds(uint64_t low, uint64_t high) const {
+  uint64_t third = (high - low) / 3;
+  return {low + third, high - third};
+}
+
+// The roundest size of each eighth of those that may fit by their allocated memory but are not checked one by
+// one; only of eighths of which none was run. Round ones since memory moves at round sizes, where tensors
+// fill the allocator's blocks.
+std::vector<uint64_t> FitSearch::probes(uint64_t low) const {
+  double room = room_by_allocated().value_or(0);
+  uint64_t start = low + window();
+  double end = std::min(static_cast<double>(low) + room, static_cast<double>(most_));
+  if (end <= static_cast<double>(start)) return {};
+  uint64_t all = static_cast<uint64_t>(end) - start;
+  uint64_t parts = std::min(all, most_probes);
   std::vector<uint64_t> result;
-  uint64_t parts = count + 1;
-  for (uint64_t i = 1; i <= count; ++i) {
-    uint64_t index = low + (high - low) / parts * i + (high - low) % parts * i / parts;
-    if (!trials_.contains(index) && (result.empty() || result.back() != index)) result.push_back(index);
+  for (uint64_t part = 0; part < parts; ++part) {
+    uint64_t first = start + all / parts * part + all % parts * part / parts + 1;
+    uint64_t last = start + all / parts * (part + 1) + all % parts * (part + 1) / parts;
+    auto tried = trials_.lower_bound(first);
+    if (tried == trials_.end() || tried->first > last) result.push_back(roundest(first, last));
   }
   return result;
 }
@@ -148,12 +166,15 @@ std::optional<uint64_t> FitSearch::largest_index() const {
 
 uint64_t FitSearch::window() const {
   if (check_) return std::max<uint64_t>(*check_, 1);
-  return std::clamp(room_by_allocated().value_or(unevenness()), least_window, most_window);
+  std::optional<double> room = room_by_allocated();
+  uint64_t sizes =
+      room ? static_cast<uint64_t>(std::min(*room, static_cast<double>(most_window))) : unevenness();
+  return std::clamp(sizes, least_window, most_window);
 }
 
 // How many sizes above the largest that fits may fit by their allocated bytes, which grow evenly, going by
 // the line through the upper half of what was measured.
-std::optional<uint64_t> FitSearch::room_by_allocated() const {
+std::optional<double> FitSearch::room_by_allocated() const {
   std::optional<uint64_t> largest = largest_index();
   if (!largest || capacity_ == 0) return std::nullopt;
   const Trial& upper = trials_.at(*largest);
@@ -164,7 +185,7 @@ std::optional<uint64_t> FitSearch::room_by_allocated() const {
   double slope = static_cast<double>(upper.allocated - lower->second.allocated) /
                  static_cast<double>(*largest - lower->first);
   uint64_t left = capacity_ - std::min(capacity_, upper.allocated);
-  return static_cast<uint64_t>(std::min(static_cast<double>(left) / slope, static_cast<double>(most_window)));
+  return static_cast<double>(left) / slope;
 }
 
 // Twice the sizes by which what was measured is off a line through the upper half of it.

@@ -206,9 +206,7 @@ class FitCommand : public Command {
     std::vector<Job> jobs;
     std::vector<std::pair<size_t, uint64_t>> what;  // search and size
     for (size_t i = 0; i < searches_.size(); ++i) {
-      // With several devices there is enough to do at once, and a size less each is better.
-      size_t count = searches_.size() > 1 ? 1 : jobs_ > 0 ? jobs_ : parallel_engines();
-      for (uint64_t size : searches_[i].search.next(count)) {
+      for (uint64_t size : searches_[i].search.next()) {
         jobs.push_back(job_of(searches_[i], size));
         what.emplace_back(i, size);
       }

@@ -73,6 +73,16 @@ std::string none_text(const FitResult& result) {
   return text + wrap("there are " + room_text(result), 2);
 }
 
+// ", nor do 7 sizes above them, up to 10,624": what was run beyond the sizes right above the answer.
+std::string further_text(const FitResult& result) {
+  auto first = std::find_if(result.trials.begin(), result.trials.end(),
+                            [&](const FitTrial& trial) { return trial.size > result.checked_through; });
+  auto count = static_cast<uint64_t>(result.trials.end() - first);
+  if (count == 0) return "";
+  if (count == 1) return ", nor does " + format_count(first->size);
+  return ", nor do " + format_count(count) + " sizes above, up to " + format_count(result.trials.back().size);
+}
+
 std::string answer_text(const FitResult& result) {
   const FitTrial* trial = find_trial(result, *result.largest);
   std::string text = "largest " + result.dimension + ": " + format_count(*result.largest) + "\n";
@@ -85,7 +95,8 @@ std::string answer_text(const FitResult& result) {
   } else if (result.checked_through > *result.largest) {
     text += wrap(range_text(*result.largest + 1, result.checked_through) +
                      (result.checked_through == *result.largest + 1 ? " was run and does not fit"
-                                                                    : " were run and do not fit"),
+                                                                    : " were run and do not fit") +
+                     further_text(result),
                  2);
   }
   std::string holes;
@@ -104,10 +115,19 @@ std::string curve_text(const FitResult& result) {
   }
   std::string text = pad_left(result.dimension, size_width) + pad_left("allocated", cell_width) +
                      pad_left("reserved", cell_width) + "\n";
-  for (const FitPoint& point : fit_curve(result)) {
+  std::vector<FitPoint> points = fit_curve(result);
+  for (auto next = points.begin(); next != points.end();) {
+    const FitPoint& point = *next++;
     text += pad_left(format_count(point.size), size_width);
     if (!point.fits) {
-      text += pad_left("-", cell_width) + pad_left("-", cell_width) + "  does not fit\n";
+      text += pad_left("-", cell_width) + pad_left("-", cell_width) + "  does not fit";
+      auto more = std::find_if(next, points.end(), [](const FitPoint& other) { return other.fits; }) - next;
+      next += more;
+      if (more == 1) text += ", nor does " + format_count(next[-1].size);
+      if (more > 1)
+        text += ", nor do " + format_count(static_cast<uint64_t>(more)) + " more up to " +
+                format_count(next[-1].size);
+      text += "\n";
       continue;
     }
     text += pad_left(point.allocated ? format_bytes(*point.allocated) : "-", cell_width) +
