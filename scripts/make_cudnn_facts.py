@@ -9,7 +9,8 @@ A RECORD is a text file (or .xz) with one answer a line:
     RNN mode M rnn(...) data(...) ws BYTES rs BYTES           RNN workspace and reserve
     RNNW rnn(...) BYTES                                       RNN weight space
     DROPST BYTES                                              dropout state
-A graph whose descriptors were not recorded whole is left out, and counted on stderr. docs/facts/cudnn.md
+or a file of facts, such as scripts/record_cudnn.py writes and this script itself. Where two differ the first one stands, and
+stderr says so. A graph whose descriptors were not recorded whole is left out, and counted on stderr. docs/facts/cudnn.md
 describes the output.
 """
 
@@ -168,19 +169,29 @@ def rnn(text):
             f"layers={layers} flags={flags}")
 
 
-def lines_of(path):
-    with (lzma.open if path.endswith(".xz") else open)(path, "rt") as file:
-        yield from (line.rstrip("\n") for line in file)
+class Facts:
+    """What is known: {section: {problem: {operation: (bytes, engine or "")}}} and {key: bytes}."""
 
+    def __init__(self):
+        self.sections, self.named, self.left_out = {}, {}, 0
 
-def main(gpu, version, *paths):
-    sections, named, left_out = {}, {}, 0
+    def differs(self, key, had, new):
+        print(f"two answers for one problem, the first one stands: {key}: {had} and {new}", file=sys.stderr)
 
-    def note(key, value):
-        if named.setdefault(key, value) != value:
-            sys.exit(f"two answers for one problem: {key}: {named[key]} and {value}")
+    def add_named(self, key, value):
+        had = self.named.setdefault(key, value)
+        if had != value:
+            self.differs(key, had, value)
 
-    for line in (line for path in paths for line in lines_of(path)):
+    def add_convolution(self, section, problem, operation, bytes, engine):
+        answers = self.sections.setdefault(section, {}).setdefault(problem, {})
+        had, its_engine = answers.setdefault(operation, (bytes, engine))
+        if had != bytes:
+            self.differs(f"{section} {problem}", had, bytes)
+        elif not its_engine:
+            answers[operation] = (bytes, engine)
+
+    def add_record(self, line):
         fields = line.split()
         if fields[0] == "E":
             status, _, engine = fields[2].split(",")[0].partition("eng")
@@ -188,48 +199,73 @@ def main(gpu, version, *paths):
             try:
                 if status != "st0":
                     raise Incomplete
-                if operations[0][0] not in CONVOLUTIONS:
-                    note(attention(operations), int(fields[1]))
-                    continue
-                section, problem = convolution(operations[0])
+                if operations[0][0] in CONVOLUTIONS:
+                    self.add_convolution(*convolution(operations[0]), operations[0][0], fields[1], engine)
+                else:
+                    self.add_named(attention(operations), int(fields[1]))
             except Incomplete:
-                left_out += 1
-                continue
-            answers = sections.setdefault(section, {}).setdefault(problem, {})
-            had = answers.get(operations[0][0])
-            if had and had[0] != fields[1]:
-                sys.exit(f"two answers for one problem: {section} {problem}: {had[0]} and {fields[1]}")
-            if not had or not had[1]:
-                answers[operations[0][0]] = (fields[1], engine)
+                self.left_out += 1
         elif fields[0] in ("BNF", "BNB", "BNR"):
-            note(*batch_norm(fields))
+            self.add_named(*batch_norm(fields))
         elif fields[0] == "RNN":
             mode = "training" if fields[2] == "1" else "inference"
             kind, layout, longest, batch, _, total = ints(fields[4][5:-1].split(","))
             key = (f"{mode} {rnn(fields[3])} data={TYPES[kind]} layout={layout} length={longest} batch={batch} "
                    f"total={total}")
-            note(f"rnn_workspace {key}", int(fields[6]))
+            self.add_named(f"rnn_workspace {key}", int(fields[6]))
             if mode == "training" and int(fields[8]):
-                note(f"rnn_reserve {key}", int(fields[8]))
+                self.add_named(f"rnn_reserve {key}", int(fields[8]))
         elif fields[0] == "RNNW":
-            note(f"rnn_weights {rnn(fields[1])}", int(fields[2]))
+            self.add_named(f"rnn_weights {rnn(fields[1])}", int(fields[2]))
         elif fields[0] == "DROPST":
-            note("dropout_states", int(fields[1]))
+            self.add_named("dropout_states", int(fields[1]))
 
-    print(f"# What cuDNN {version} answered on a {gpu}; docs/facts/cudnn.md describes the lines.")
-    print(f"gpu {gpu}\ncudnn {version}\n")
-    for section in sorted(sections):
-        print(f"[{section}]")
-        for problem in sorted(sections[section], key=lambda p: (p.count("x"), ints(re.findall(r"\d+", p)))):
-            answers = sections[section][problem]
-            words = ("@".join(filter(None, answers[o])) if o in answers else "-" for o in ORDER)
-            print(f"{problem}: {' '.join(words)}")
-        print()
-    print("[other]")
-    for key in sorted(named):
-        print(f"{key}: {named[key]}")
-    count = sum(len(a) for s in sections.values() for a in s.values())
-    print(f"{count} convolutions, {len(named)} others; {left_out} incomplete graphs left out", file=sys.stderr)
+    def add_facts(self, lines):
+        section = None
+        for line in lines:
+            key, _, answer = line.rpartition(": ")
+            if line.startswith("["):
+                section = line[1:-1]
+            elif key and section == "other":
+                self.add_named(key, int(answer))
+            elif key and section:
+                for operation, word in zip(ORDER, answer.split()):
+                    bytes, _, engine = word.partition("@")
+                    if word != "-":
+                        self.add_convolution(section, key, operation, bytes, engine)
+
+    def add_file(self, path):
+        with (lzma.open if path.endswith(".xz") else open)(path, "rt") as file:
+            lines = [line.rstrip("\n") for line in file]
+        if lines and lines[0].startswith("#"):
+            self.add_facts(lines[1:])
+        else:
+            for line in lines:
+                self.add_record(line)
+
+    def write(self, gpu, version):
+        print(f"# What cuDNN {version} answered on a {gpu}; docs/facts/cudnn.md describes the lines.")
+        print(f"gpu {gpu}\ncudnn {version}\n")
+        for section in sorted(self.sections):
+            print(f"[{section}]")
+            problems = self.sections[section]
+            for problem in sorted(problems, key=lambda p: (p.count("x"), ints(re.findall(r"\d+", p)))):
+                answers = problems[problem]
+                words = ("@".join(filter(None, answers[o])) if o in answers else "-" for o in ORDER)
+                print(f"{problem}: {' '.join(words)}")
+            print()
+        print("[other]")
+        for key in sorted(self.named):
+            print(f"{key}: {self.named[key]}")
+        count = sum(len(a) for s in self.sections.values() for a in s.values())
+        print(f"{count} convolutions, {len(self.named)} others; {self.left_out} incomplete graphs left out", file=sys.stderr)
+
+
+def main(gpu, version, *paths):
+    facts = Facts()
+    for path in paths:
+        facts.add_file(path)
+    facts.write(gpu, version)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "vgpu/cudnn/batch_norm_space.h"
 #include "vgpu/cudnn/descriptors.h"
 #include "vgpu/cudnn/status.h"
 #include "vgpu/cudnn/workspace.h"
@@ -11,10 +12,12 @@
 namespace torchmem::vgpu {
 namespace {
 
-// Every recorded answer of plain batch norm (`operations` 0) is 0, which is taken for those not recorded;
-// fused with an activation or an addition it keeps a mask of unknown size.
-cudnnStatus_t answer(const char* operation, int mode, int operations, cudnnTensorDescriptor_t x,
+constexpr const char* kOperations[] = {"batch_norm_forward", "batch_norm_backward", "batch_norm_reserve"};
+
+// Fused with an activation or an addition (`operations` not 0) it keeps a mask of unknown size.
+cudnnStatus_t answer(BatchNormSpace space, int mode, int operations, cudnnTensorDescriptor_t x,
                      size_t* bytes) {
+  const char* operation = kOperations[static_cast<int>(space)];
   if (!x || !bytes)
     return fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: the tensor or the size is null", operation);
   const TensorShape& shape = x->shape;
@@ -29,8 +32,12 @@ cudnnStatus_t answer(const char* operation, int mode, int operations, cudnnTenso
                  : fit.nhwc ? "nhwc"
                             : "strided");
   if (operations) snprintf(key + at, sizeof key - static_cast<size_t>(at), " fused=%d", operations);
-  uint64_t nothing = 0;
-  Workspace workspace = named_workspace(operation, key, operations ? nullptr : &nothing);
+  WorkspaceSize otherwise;
+  if (operations == 0) {
+    std::optional<uint64_t> rule = batch_norm_space(space, mode, shape);
+    otherwise = {rule.value_or(0), rule ? Knowledge::kRecorded : Knowledge::kEstimated};
+  }
+  Workspace workspace = named_workspace(operation, key, otherwise);
   count(workspace);
   *bytes = workspace.size.bytes;
   return CUDNN_STATUS_SUCCESS;
@@ -46,14 +53,14 @@ cudnnStatus_t done(cudnnHandle_t handle, const char* function) {
 TMV_EXPORT cudnnStatus_t cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
     cudnnHandle_t, int mode, int operations, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t,
     cudnnTensorDescriptor_t, cudnnTensorDescriptor_t, cudnnActivationDescriptor_t, size_t* bytes) {
-  return answer("batch_norm_forward", mode, operations, x, bytes);
+  return answer(BatchNormSpace::kForward, mode, operations, x, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetBatchNormalizationBackwardExWorkspaceSize(
     cudnnHandle_t, int mode, int operations, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t,
     cudnnTensorDescriptor_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t,
     cudnnActivationDescriptor_t, size_t* bytes) {
-  return answer("batch_norm_backward", mode, operations, x, bytes);
+  return answer(BatchNormSpace::kBackward, mode, operations, x, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetBatchNormalizationTrainingExReserveSpaceSize(cudnnHandle_t, int mode,
@@ -61,7 +68,7 @@ TMV_EXPORT cudnnStatus_t cudnnGetBatchNormalizationTrainingExReserveSpaceSize(cu
                                                                               cudnnActivationDescriptor_t,
                                                                               cudnnTensorDescriptor_t x,
                                                                               size_t* bytes) {
-  return answer("batch_norm_reserve", mode, operations, x, bytes);
+  return answer(BatchNormSpace::kReserve, mode, operations, x, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardTrainingEx(

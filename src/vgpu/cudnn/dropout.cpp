@@ -30,7 +30,7 @@ cudnnStatus_t ctc_workspace(cudnnTensorDescriptor_t probabilities, int algorithm
   snprintf(key, sizeof key, "ctc_loss algorithm=%d %s length=%lld batch=%lld classes=%lld", algorithm,
            data_type_name(shape.type), static_cast<long long>(shape.dims[0]),
            static_cast<long long>(shape.dims[1]), static_cast<long long>(shape.dims[2]));
-  Workspace workspace = named_workspace("ctc_loss", key, nullptr);
+  Workspace workspace = named_workspace("ctc_loss", key, {});
   count(workspace);
   *bytes = workspace.size.bytes;
   return CUDNN_STATUS_SUCCESS;
@@ -56,7 +56,7 @@ TMV_EXPORT cudnnStatus_t cudnnDestroyDropoutDescriptor(cudnnDropoutDescriptor_t 
 
 TMV_EXPORT cudnnStatus_t cudnnDropoutGetStatesSize(cudnnHandle_t, size_t* bytes) {
   if (!bytes) return fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: null", __func__);
-  Workspace workspace = named_workspace("dropout_states", "dropout_states", nullptr);
+  Workspace workspace = named_workspace("dropout_states", "dropout_states", {});
   count(workspace);
   *bytes = workspace.size.bytes;
   return CUDNN_STATUS_SUCCESS;

@@ -191,7 +191,7 @@ Workspace attention_workspace(const Attention& attention) {
   if (attention.stats) add(at, end, " stats");
   if (attention.unified) add(at, end, " unified");
   uint64_t estimate = estimate_attention(attention);
-  return named_workspace(operation, key, &estimate);
+  return named_workspace(operation, key, {estimate, Knowledge::kEstimated});
 }
 
 // A convolution followed by element-wise operations, as cudnn_convolution_relu makes it: taken to need what
@@ -232,7 +232,7 @@ Workspace graph_workspace(const BackendValue& graph) {
   add(at, end, "graph");
   if (operations)
     for (const BackendValuePointer& operation : operations->nested) add(at, end, " %d", operation->type);
-  return named_workspace("graph", key, nullptr);
+  return named_workspace("graph", key, {});
 }
 
 bool has_other_engines(const BackendValue& graph) {

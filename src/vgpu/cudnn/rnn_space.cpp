@@ -77,7 +77,7 @@ Workspace rnn_weight_space(const cudnnRNNStruct& rnn) {
   write_rnn(rnn, words, sizeof words);
   snprintf(key, sizeof key, "rnn_weights %.*s", static_cast<int>(sizeof key) - 13, words);
   uint64_t bytes = RnnWeights(rnn).bytes();
-  Workspace space = named_workspace("rnn_weights", key, &bytes);
+  Workspace space = named_workspace("rnn_weights", key, {bytes, Knowledge::kEstimated});
   space.size.knowledge = Knowledge::kRecorded;  // the layout leaves nothing to estimate
   return space;
 }
@@ -86,14 +86,14 @@ Workspace rnn_workspace(const cudnnRNNStruct& rnn, const cudnnRNNDataStruct& dat
   Key key;
   write_key("rnn_workspace", rnn, data, training, key);
   uint64_t estimate = estimate_workspace(rnn, data, training);
-  return named_workspace("rnn_workspace", key, &estimate);
+  return named_workspace("rnn_workspace", key, {estimate, Knowledge::kEstimated});
 }
 
 Workspace rnn_reserve(const cudnnRNNStruct& rnn, const cudnnRNNDataStruct& data, bool training) {
   Key key;
   write_key("rnn_reserve", rnn, data, training, key);
   uint64_t estimate = training ? estimate_reserve(rnn, data) : 0;
-  return named_workspace("rnn_reserve", key, &estimate);
+  return named_workspace("rnn_reserve", key, {estimate, Knowledge::kEstimated});
 }
 
 }  // namespace torchmem::vgpu

@@ -116,15 +116,13 @@ Workspace convolution_workspace(const ConvolutionProblem& problem) {
   return workspace;
 }
 
-Workspace named_workspace(const char* operation, const char* key, const uint64_t* estimate) {
+Workspace named_workspace(const char* operation, const char* key, WorkspaceSize otherwise) {
   Workspace workspace;
   workspace.operation = operation;
   size_t begin = strlen(operation);
   snprintf(workspace.problem, sizeof workspace.problem, "%s", key + begin + (key[begin] == ' '));
-  if (const NamedFact* fact = cudnn_facts().find(key))
-    workspace.size = on_this_device({fact->bytes, Knowledge::kRecorded});
-  else if (estimate)
-    workspace.size = {*estimate, Knowledge::kEstimated};
+  const NamedFact* fact = cudnn_facts().find(key);
+  workspace.size = on_this_device(fact ? WorkspaceSize{fact->bytes, Knowledge::kRecorded} : otherwise);
   return workspace;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace torchmem::vgpu {
@@ -14,7 +15,8 @@ enum class Grouping : uint8_t { kNone = 0, kDepthwise = 1, kGroups = 2 };
 
 // A convolution from an input (batch, channels, input...) to an output (batch, filters, output...), in any of
 // its three operations. Unused third dimensions are zero. The first five bytes name the class within which
-// problems are comparable; problems are ordered and compared byte by byte, so every byte has a value.
+// problems are comparable, all but the batch the problem's geometry; problems are ordered and compared byte
+// by byte, so every byte has a value.
 struct ConvolutionProblem {
   ConvolutionOperation operation = ConvolutionOperation::kForward;
   uint8_t type = 0;  // cudnnDataType_t of input, filters and output
@@ -22,7 +24,6 @@ struct ConvolutionProblem {
   uint8_t dimensions = 2;  // spatial: 2 or 3
   Grouping grouping = Grouping::kNone;
   uint8_t unused[3] = {};
-  uint32_t batch = 0;
   uint32_t channels = 0;
   uint32_t filters = 0;
   uint32_t groups = 1;
@@ -31,8 +32,10 @@ struct ConvolutionProblem {
   uint32_t padding[3] = {};
   uint32_t stride[3] = {};
   uint32_t dilation[3] = {};
+  uint32_t batch = 0;
 
-  static constexpr int kClassBytes = 5;
+  static constexpr size_t kClassBytes = 5;
+  static constexpr size_t kGeometryBytes = 80;
 
   uint32_t output(int axis) const {
     uint32_t reach = dilation[axis] * (kernel[axis] - 1) + 1;
@@ -41,6 +44,7 @@ struct ConvolutionProblem {
   }
 };
 static_assert(sizeof(ConvolutionProblem) == 84);
+static_assert(offsetof(ConvolutionProblem, batch) == ConvolutionProblem::kGeometryBytes);
 
 inline Grouping grouping_of(uint32_t channels, uint32_t groups) {
   if (groups == 1) return Grouping::kNone;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "vgpu/workspaces/batches.h"
 #include "vgpu/workspaces/workspace_form.h"
 
 namespace torchmem::vgpu {
@@ -104,16 +105,13 @@ int find_neighbours(const Facts& facts, const ConvolutionProblem& problem,
 
 double weight(double distance) { return 1 / ((0.3 + distance) * (0.3 + distance)); }
 
-bool alike(uint64_t a, uint64_t b) {
-  uint64_t more = a > b ? a : b, less = a > b ? b : a;
-  return more - less <= more / 20 + 4096;
-}
-
 }  // namespace
 
-// Of the neighbours' sizes, the one that the nearest and most of them agree on.
+// Of what other batches say, or else of the neighbours' sizes, the one that the nearest and most of them
+// agree on.
 WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem& problem,
                                    bool (*usable)(const ConvolutionFact&)) {
+  if (auto bytes = estimate_from_batches(facts, problem, usable)) return {*bytes, Knowledge::kEstimated};
   Neighbour nearest[kNeighbours];
   int count = find_neighbours(facts, problem, usable, nearest);
   if (count == 0) return {};

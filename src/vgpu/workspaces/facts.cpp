@@ -55,16 +55,24 @@ const NamedFact* Facts::find(const char* key) const {
   return at != last && strcmp(at->key, key) == 0 ? at : nullptr;
 }
 
-Facts::Range Facts::class_of(const ConvolutionProblem& problem) const {
+Facts::Range Facts::with_first_bytes_of(const ConvolutionProblem& problem, size_t bytes) const {
   Range all = convolutions();
-  auto before = [](const auto& fact, const auto& wanted) {
-    return memcmp(&fact.problem, &wanted, ConvolutionProblem::kClassBytes) < 0;
+  auto before = [bytes](const auto& fact, const auto& wanted) {
+    return memcmp(&fact.problem, &wanted, bytes) < 0;
   };
-  auto after = [](const auto& wanted, const auto& fact) {
-    return memcmp(&wanted, &fact.problem, ConvolutionProblem::kClassBytes) < 0;
+  auto after = [bytes](const auto& wanted, const auto& fact) {
+    return memcmp(&wanted, &fact.problem, bytes) < 0;
   };
   auto* first = std::lower_bound(all.first, all.last, problem, before);
   return {first, std::upper_bound(first, all.last, problem, after)};
+}
+
+Facts::Range Facts::class_of(const ConvolutionProblem& problem) const {
+  return with_first_bytes_of(problem, ConvolutionProblem::kClassBytes);
+}
+
+Facts::Range Facts::geometry_of(const ConvolutionProblem& problem) const {
+  return with_first_bytes_of(problem, ConvolutionProblem::kGeometryBytes);
 }
 
 Facts::Range Facts::convolutions() const {

@@ -17,7 +17,7 @@ struct FactsHeader {
   uint32_t named;
   uint32_t unused;
 };
-inline constexpr char kFactsMagic[16] = "torchmem-facts1";
+inline constexpr char kFactsMagic[16] = "torchmem-facts2";
 
 struct ConvolutionFact {
   ConvolutionProblem problem;
@@ -57,6 +57,8 @@ class Facts {
     const ConvolutionFact* end() const { return last; }
   };
   Range class_of(const ConvolutionProblem& problem) const;
+  // All facts of the problem's geometry: the same convolution with any batch, in no order.
+  Range geometry_of(const ConvolutionProblem& problem) const;
   Range convolutions() const;
 
   // Named facts whose key starts with `prefix`.
@@ -69,6 +71,8 @@ class Facts {
   NamedRange starting_with(const char* prefix) const;
 
  private:
+  Range with_first_bytes_of(const ConvolutionProblem& problem, size_t bytes) const;
+
   const FactsHeader* header_ = nullptr;
   size_t size_ = 0;
   const ConvolutionFact* convolutions_ = nullptr;
