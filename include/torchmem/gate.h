@@ -21,7 +21,7 @@ struct Tolerance {
   uint64_t bytes = 0;
 };
 
-// "1%", "0.5%", "16MiB", "0". Throws Error(bad_usage) naming `what`.
+// "1%", "0.5%", "16MiB", "0": a number other than 0 needs its unit. Throws Error(bad_usage) naming `what`.
 Tolerance parse_tolerance(std::string_view text, std::string_view what);
 
 // Baseline and tolerance, rounded down to whole bytes: the most that passes. Never overflows.
@@ -48,8 +48,9 @@ nlohmann::json make_baseline(const nlohmann::json& numbers, const nlohmann::json
 // newer torchmem, damaged.
 nlohmann::json read_baseline(std::string_view text, const std::string& name);
 
-// Whether two baselines can be compared. Throws Error(bad_input) naming the field in which device or
-// arguments differ; returns a warning for each difference of the software.
+// Whether two baselines can be compared. Throws Error(bad_input) where one is of a model and the other of a
+// program, and naming the field in which device or arguments differ; returns a warning for each difference of
+// the software, with nothing in it that a terminal would act on.
 std::vector<std::string> compare_baselines(const nlohmann::json& baseline, const nlohmann::json& now,
                                            const std::string& name);
 

@@ -1,6 +1,8 @@
 #include "torchmem/gate.h"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
 
 #include "torchmem/bytes.h"
 
@@ -13,9 +15,22 @@ namespace {
 using Wide = unsigned __int128;
 
 constexpr size_t kept_modules = 20;
-constexpr const char* metrics[] = {"allocated", "reserved", "device"};
+constexpr int most_nesting = 200;   // of a baseline; inputs may be dicts of lists of tuples
+constexpr size_t shown_bytes = 60;  // of a value that a baseline has
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::bad_input, why); }
+
+// A value of somebody's file within a message: ASCII without control characters, and short.
+std::string shown(const json& value) {
+  std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
+  return text.size() <= shown_bytes ? text : text.substr(0, shown_bytes - 3) + "...";
+}
+
+// A text of that file without its quotes.
+std::string shown_text(const std::string& text) {
+  std::string quoted = shown(text);
+  return quoted.substr(1, quoted.size() - (quoted.ends_with('"') ? 2 : 1));
+}
 
 // "12.5" of a percentage: 125 and 1000.
 bool parse_share(std::string_view text, Tolerance& tolerance) {
@@ -67,6 +82,25 @@ std::string keys_of(const json& object) {
   return text.empty() ? "none" : text;
 }
 
+// "forward:0 to forward:2, load": a thousand iterations are no longer than two.
+std::string phases_text(const json& phases) {
+  std::map<std::string, std::optional<uint64_t>> last;
+  for (const auto& [key, phase] : phases.items()) {
+    size_t colon = std::min(key.find(':'), key.size());
+    std::optional<uint64_t>& most = last[key.substr(0, colon)];
+    uint64_t iteration = 0;
+    if (colon == key.size()) continue;
+    std::from_chars(key.data() + colon + 1, key.data() + key.size(), iteration);
+    most = std::max(most.value_or(0), iteration);
+  }
+  std::string text;
+  for (const auto& [name, most] : last) {
+    text += (text.empty() ? "" : ", ") + name + (most ? ":0" : "");
+    if (most && *most > 0) text += " to " + name + ":" + std::to_string(*most);
+  }
+  return text.empty() ? "none" : text;
+}
+
 [[noreturn]] void refuse_subject(const GateSubject& subject, const json& numbers) {
   if (subject.scope == GateSubject::Scope::category) {
     const json categories = numbers.value(json::json_pointer("/peak/by_category"), json::object());
@@ -74,8 +108,13 @@ std::string keys_of(const json& object) {
                 "the run has no category '" + subject.name + "'. Categories: " + keys_of(categories) + ".");
   }
   if (subject.scope == GateSubject::Scope::phase) {
-    throw Error(ErrorKind::bad_usage, "the run has no " + name_of(subject) + ". Phases: " +
-                                          keys_of(numbers.value("phases", json::object())) + ".");
+    const json phases = numbers.value("phases", json::object());
+    bool is_there = false;
+    for (const auto& [key, phase] : phases.items()) is_there |= is_phase(key, subject.name);
+    if (!is_there) {
+      throw Error(ErrorKind::bad_usage,
+                  "the run has no phase '" + subject.name + "'. Phases: " + phases_text(phases) + ".");
+    }
   }
   throw Error(ErrorKind::bad_usage, "the " + name_of(subject) + " was not measured in this run");
 }
@@ -117,23 +156,37 @@ void check_same(const json& baseline, const json& now, const std::string& place,
     json all = baseline;
     all.update(now);
     for (const auto& [key, value] : all.items())
-      check_same(baseline.value(key, json()), now.value(key, json()), place + "." + key, name);
+      check_same(baseline.value(key, json()), now.value(key, json()), place + "." + shown_text(key), name);
+    return;
+  }
+  if (baseline.is_array() && now.is_array() && baseline.size() == now.size()) {
+    for (size_t i = 0; i < now.size(); ++i)
+      check_same(baseline[i], now[i], place + "." + std::to_string(i), name);
     return;
   }
   if (baseline == now || (is_unset(baseline) && is_unset(now))) return;
-  refuse("the baseline " + name + " was made with another " + place + ": " + baseline.dump() + " there, " +
-         now.dump() + " now. Compare like with like, or make it anew with --update.");
+  refuse("the baseline " + name + " was made with another " + place + ": " + shown(baseline) + " there, " +
+         shown(now) + " now. Compare like with like, or make it anew with --update.");
 }
 
-void check_numbers(const json& object, const std::string& place, const std::string& name) {
+void check_kind(const json& baseline, const json& now, const std::string& name) {
+  bool was_program = baseline.at("arguments").contains("program");
+  if (was_program == now.at("arguments").contains("program")) return;
+  refuse("the baseline " + name + " was made for a " + (was_program ? "program" : "model") + ", this is a " +
+         (was_program ? "model" : "program") + ". Make one for it with --update.");
+}
+
+// {"NAME": bytes, ...}; a name for which `is_table` holds has such a table in turn.
+void check_numbers(const json& object, const std::string& place, const std::string& name,
+                   bool (*is_table)(const std::string&) = nullptr) {
   if (!object.is_object()) refuse("the baseline " + name + " is damaged: " + place + " is no object");
   for (const auto& [key, value] : object.items()) {
-    std::string inner = place + "/" + key;
-    if (value.is_object()) {
+    std::string inner = place + "/" + shown_text(key);
+    if (is_table && is_table(key)) {
       check_numbers(value, inner, name);
     } else if (!value.is_number_unsigned()) {
-      refuse("the baseline " + name + " is damaged: " + inner + " is " + value.dump() +
-             ", not a number of bytes");
+      refuse("the baseline " + name + " is damaged: " + inner + " is " + shown(value) +
+             ", not a whole number of bytes");
     }
   }
 }
@@ -157,13 +210,24 @@ void add_growth(const json& baseline, const json& now, const std::string& prefix
 
 Tolerance parse_tolerance(std::string_view text, std::string_view what) {
   Tolerance tolerance;
+  const std::string given = std::string(what) + " " + std::string(text);
   if (text.ends_with('%')) {
     if (parse_share(text.substr(0, text.size() - 1), tolerance)) return tolerance;
-    throw Error(ErrorKind::bad_usage,
-                std::string(what) + " " + std::string(text) + ": expected a percentage such as 1% or 0.5%");
+    throw Error(ErrorKind::bad_usage, given + ": expected a percentage such as 1% or 0.5%");
   }
   tolerance = {};
   tolerance.bytes = parse_bytes(text, what);
+  // A percentage without its sign must not pass for a few bytes.
+  const std::string number(text.substr(0, text.find_first_not_of("0123456789.")));
+  const std::string_view unit =
+      text.substr(std::min(text.size(), text.find_first_not_of(' ', number.size())));
+  if (unit.size() > 1 || number.find_first_not_of("0.") == std::string::npos) return tolerance;
+  if (number.find('.') != std::string::npos) {
+    throw Error(ErrorKind::bad_usage, given + ": bytes are whole. Write a percentage such as " + number +
+                                          "%, or a size such as 1536KiB");
+  }
+  if (unit.empty())
+    throw Error(ErrorKind::bad_usage, given + ": of what? Write " + number + "B or " + number + "%");
   return tolerance;
 }
 
@@ -234,7 +298,17 @@ json make_baseline(const json& numbers, const json& facts) {
 }
 
 json read_baseline(std::string_view text, const std::string& name) {
-  json baseline = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  // Copying, comparing and printing a document go as deep as it does.
+  bool too_deep = false;
+  auto limit = [&](int depth, json::parse_event_t, json&) {
+    too_deep |= depth > most_nesting;
+    return depth <= most_nesting;
+  };
+  json baseline = json::parse(text, limit, /*allow_exceptions=*/false);
+  if (too_deep) {
+    refuse("the file " + name + " is not a baseline: it is nested more than " + std::to_string(most_nesting) +
+           " deep. Make one with torchmem gate --baseline FILE --update.");
+  }
   if (baseline.is_discarded()) {
     refuse("the baseline " + name + " is not JSON: damaged, truncated, or another kind of file. " +
            "Make it with torchmem gate --baseline FILE --update.");
@@ -244,25 +318,28 @@ json read_baseline(std::string_view text, const std::string& name) {
                            : "";
   if (schema != "torchmem.baseline/1") {
     if (schema.starts_with("torchmem.baseline/")) {
-      refuse("the baseline " + name + " is of a newer torchmem (" + schema +
+      refuse("the baseline " + name + " is of a newer torchmem (" + shown_text(schema) +
              "); this one reads torchmem.baseline/1");
     }
     refuse("the file " + name + " is not a baseline: expected \"schema\": \"torchmem.baseline/1\"" +
-           (schema.empty() ? "" : ", found \"" + schema + "\"") +
+           (schema.empty() ? "" : ", found " + shown(schema)) +
            ". Make one with torchmem gate --baseline FILE --update.");
   }
   for (const char* part : {"arguments", "device", "software"}) {
     if (!baseline.contains(part) || !baseline[part].is_object())
       refuse("the baseline " + name + " is damaged: \"" + part + "\" is missing or no object");
   }
-  if (!number_at(baseline.value("peak", json::object()), "allocated_bytes"))
+  check_numbers(baseline.value("peak", json()), "peak", name,
+                [](const std::string& key) { return key == "by_category" || key == "modules"; });
+  if (!baseline["peak"].contains("allocated_bytes"))
     refuse("the baseline " + name + " is damaged: it has no peak/allocated_bytes");
-  check_numbers(baseline["peak"], "peak", name);
-  if (baseline.contains("phases")) check_numbers(baseline["phases"], "phases", name);
+  if (baseline.contains("phases"))
+    check_numbers(baseline["phases"], "phases", name, [](const std::string&) { return true; });
   return baseline;
 }
 
 std::vector<std::string> compare_baselines(const json& baseline, const json& now, const std::string& name) {
+  check_kind(baseline, now, name);
   check_same(baseline.at("device"), now.at("device"), "device", name);
   check_same(baseline.at("arguments"), now.at("arguments"), "arguments", name);
   std::vector<std::string> warnings;
@@ -271,9 +348,11 @@ std::vector<std::string> compare_baselines(const json& baseline, const json& now
   auto compare = [&](const std::string& what, const json& before, const json& after) {
     if (before == after) return;
     auto text = [](const json& version) {
-      return version.is_string() ? version.get<std::string>() : version.is_null() ? "none" : version.dump();
+      return version.is_string() ? shown_text(version.get<std::string>())
+             : version.is_null() ? "none"
+                                 : shown(version);
     };
-    warnings.push_back("the baseline was made with " + what + " " + text(before) + ", this is " +
+    warnings.push_back("the baseline was made with " + shown_text(what) + " " + text(before) + ", this is " +
                        text(after));
   };
   compare("torchmem", baseline.value("torchmem", json()), now.value("torchmem", json()));

@@ -1,9 +1,14 @@
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
-#include <sstream>
+#include <memory>
 
 #include "cli/commands.h"
 #include "cli/engine_facts.h"
@@ -13,10 +18,10 @@
 #include "cli/process_report.h"
 #include "cli/program_run.h"
 #include "cli/runner.h"
+#include "report/fidelity.h"
 #include "report/gate_report.h"
 #include "report/outcome_report.h"
 #include "report/text.h"
-#include "run/phase_json.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem::cli {
@@ -31,29 +36,45 @@ constexpr const char* footer =
     "  torchmem gate model.pt --input f32:8x3x224x224 --baseline memory.json --tolerance 1%\n"
     "  torchmem gate model.pt --input f32:8x3x224x224 --budget 24GiB --metric device\n"
     "  torchmem gate --baseline train.json --tolerance 16MiB -- python3 train.py --epochs 1\n"
-    "With GITHUB_ACTIONS set, what failed is said as annotations too.\n"
-    "Exit codes: 0 passed; 1 failed; 2 could not, e.g. a baseline of another input; 3 this machine cannot; "
+    "With GITHUB_ACTIONS=true, what failed is said as annotations too.\n"
+    "Exit codes: 0 passed; 1 failed, or out of memory; 2 could not, e.g. a baseline of another input; 3 this "
+    "machine cannot; "
     "130 "
     "interrupted.";
 
 const std::vector<std::string> metric_names = {"allocated", "reserved", "device"};
 
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+std::string read_baseline_file(const std::filesystem::path& path) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (file) {
+    size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get());
+    text.append(buffer.data(), count);
+    if (count == buffer.size()) continue;
+    if (std::ferror(file.get())) break;
+    return text;
+  }
+  throw Error(ErrorKind::bad_input,
+              "cannot read the baseline " + path.string() + ": " + std::strerror(errno));
+}
+
+bool is_github() {
+  const char* github = std::getenv("GITHUB_ACTIONS");
+  return github && std::string(github) == "true";
 }
 
 class GateCommand : public Command {
  public:
   void declare(CLI::App& app) override {
+    app_ = &app;
     const char* group = "Gate";
     app.add_option("MODEL", options_.model, "A TorchScript file; with -- PROGRAM ARGUMENTS..., none");
     app.add_option("--baseline", baseline_path_, "The numbers to compare with, as --update writes them")
         ->option_text("FILE.json")
         ->group(group);
-    app.add_option("--tolerance", tolerance_, "How much more than the baseline passes: a percentage or bytes")
+    app.add_option("--tolerance", tolerance_,
+                   "How much more than the baseline passes: a percentage or a size")
         ->option_text("1%|16MiB (default 0)")
         ->group(group);
     app.add_option("--budget", budget_, "The most that passes, baseline or not")
@@ -78,51 +99,86 @@ class GateCommand : public Command {
         ->group(group);
     app.add_flag("--update", update_, "Write the baseline")->group(group);
     add_running_options(app, options_);
-    app.add_option("--junit", junit_, "The result as JUnit's XML")->option_text("FILE")->group("Output");
-    app.add_option("--markdown", markdown_, "The result as Markdown")->option_text("FILE")->group("Output");
+    app.add_option("--junit", junit_, "The result as JUnit's XML; - is standard output")
+        ->option_text("FILE")
+        ->group("Output");
+    app.add_option("--markdown", markdown_, "The result as Markdown; - is standard output")
+        ->option_text("FILE")
+        ->group("Output");
     app.footer(footer);
   }
 
   ExitCode run() override {
+    try {
+      return give(judge());
+    } catch (const Error& error) {
+      say_nothing_known(error);
+      throw;
+    } catch (const std::exception& error) {
+      say_nothing_known(Error(ErrorKind::internal, error.what()));
+      throw;
+    }
+  }
+
+  json error_document(const Error& error) const override { return gate_json(error_report(error)); }
+
+ private:
+  GateReport judge() {
     check_usage();
-    json baseline = read_old();
-    GateReport report;
-    Outcome outcome = program.empty() ? run_model() : run_program();
-    if (outcome.run.error) return say_run_error(outcome);
-    report.numbers = gate_numbers(outcome);
-    report.facts = outcome.run.facts;
-    report.what = program.empty() ? where_text(outcome.run) : program_text();
-    report.model = program.empty() ? options_.model : program_text();
-    json now = make_baseline(report.numbers, report.facts);
-    if (!baseline.is_null() && !update_) report.warnings = compare_baselines(baseline, now, baseline_path_);
     Tolerance tolerance = tolerance_.empty() ? Tolerance{} : parse_tolerance(tolerance_, "--tolerance");
     std::optional<uint64_t> budget;
     if (!budget_.empty()) budget = parse_bytes(budget_, "--budget");
-    report.checks = check_gate(subjects(), report.numbers, update_ ? json() : baseline, tolerance, budget);
-    if (!update_ && std::any_of(report.checks.begin(), report.checks.end(),
-                                [](const GateCheck& check) { return check.baseline && !check.passed(); }))
-      report.growth = find_gate_growth(report.numbers, baseline);
+    json baseline = read_old();
+    Outcome outcome = program.empty() ? run_model() : run_program();
+    GateReport report;
+    report.facts = outcome.run.facts;
+    report.model = subject_text();
+    report.what = where_text(outcome.run);
+    if (!program.empty()) report.what = report.model + " on " + report.what;
     if (!baseline_path_.empty() && !update_)
       report.against = baseline_path_ + (tolerance_.empty() ? "" : ", tolerance " + tolerance_);
-    if (budget) report.against += (report.against.empty() ? "" : ", and ") + ("a budget of " + budget_);
-    if (update_) write_output("--baseline", baseline_path_, now.dump(2) + "\n");
-    return give(report);
+    if (budget) {
+      bool is_bare = budget_.find_first_not_of("0123456789.") == std::string::npos;
+      report.against +=
+          (report.against.empty() ? "" : ", and ") + ("a budget of " + budget_) + (is_bare ? " B" : "");
+    }
+    report.fidelity = fidelity_line(outcome.run);
+    report.fidelity_details = fidelity_json(outcome.run);
+    report.error = outcome.run.error;
+    if (report.error) {
+      say_error(outcome.run, "");
+      return report;
+    }
+    report.numbers = gate_numbers(outcome);
+    json now = make_baseline(report.numbers, report.facts);
+    if (!baseline.is_null()) report.warnings = compare_baselines(baseline, now, baseline_path_);
+    report.checks = check_gate(subjects(), report.numbers, baseline, tolerance, budget);
+    if (std::any_of(report.checks.begin(), report.checks.end(),
+                    [](const GateCheck& check) { return check.baseline && !check.passed(); }))
+      report.growth = find_gate_growth(report.numbers, baseline);
+    if (update_) write_new(now, report);
+    return report;
   }
 
-  json error_document(const Error& error) const override {
-    RunError run_error{error.kind(), error.what(), {}, {}, json::object()};
-    return failure_document(run_error);
-  }
-
- private:
-  static json failure_document(const RunError& error) {
-    return {{"schema", "torchmem.gate/1"},
-            {"torchmem", TORCHMEM_VERSION},
-            {"checks", json::array()},
-            {"error", error_to_json(error)}};
+  // What was measured is told all the same where it cannot be written.
+  void write_new(const json& baseline, GateReport& report) const {
+    try {
+      write_output("--baseline", baseline_path_, baseline.dump(2) + "\n");
+      report.written = baseline_path_;
+    } catch (const Error& error) {
+      std::cerr << "torchmem: " << error.what() << std::endl;
+      report.error = error_report(error).error;
+    }
   }
 
   void check_usage() {
+    check_files();
+    for (const CLI::Option* option : app_->get_options()) {
+      const std::vector<std::string>& values = option->results();
+      if (std::find(values.begin(), values.end(), "") == values.end()) continue;
+      throw Error(ErrorKind::bad_usage,
+                  option->get_name() + " is empty: leave it out, or see why there is nothing in it");
+    }
     if (program.empty() == options_.model.empty()) {
       throw Error(ErrorKind::bad_usage, "expected either a MODEL, or a program after --");
     }
@@ -134,52 +190,102 @@ class GateCommand : public Command {
       throw Error(ErrorKind::bad_usage,
                   "nothing to check against: expected --baseline FILE, --budget SIZE, or both");
     }
-    if (!program.empty() && !(phases_.empty() && categories_.empty())) {
+    check_subjects();
+    if (!program.empty()) check_program();
+  }
+
+  // First of all: what else is wrong then goes where it is looked for.
+  void check_files() {
+    const std::vector<OutputPath> outputs = {{"--baseline", update_ ? baseline_path_ : ""},
+                                             {"--json", common.json},
+                                             {"--junit", junit_},
+                                             {"--markdown", markdown_}};
+    std::string first;
+    for (const OutputPath& output : outputs) {
+      if (output.path != "-" || output.option == "--baseline") continue;
+      if (!first.empty()) {
+        throw Error(ErrorKind::bad_usage, first + " and " + output.option +
+                                              ": both would go to standard output; give one of them a file");
+      }
+      first = output.option;
+    }
+    check_outputs(outputs, input_paths());
+    outputs_checked = true;
+  }
+
+  std::vector<std::string> input_paths() const {
+    std::vector<std::string> inputs = input_files(options_);
+    if (!update_) inputs.push_back(baseline_path_);
+    return inputs;
+  }
+
+  void check_subjects() const {
+    if (categories_.empty() || !phases_.empty()) return;
+    for (const std::string& metric : metrics_) {
+      if (metric == "allocated") continue;
+      throw Error(ErrorKind::bad_usage, "--metric " + metric +
+                                            ": of a --category only allocated bytes are counted; leave one "
+                                            "of the two out");
+    }
+  }
+
+  void check_program() const {
+    if (!(phases_.empty() && categories_.empty())) {
       throw Error(ErrorKind::bad_usage,
                   "--phase and --category are for a model: of a program only the peaks of "
                   "its processes are known");
     }
-    if (!program.empty() && std::find(metrics_.begin(), metrics_.end(), "device") != metrics_.end())
+    if (std::find(metrics_.begin(), metrics_.end(), "device") != metrics_.end())
       throw Error(ErrorKind::bad_usage,
                   "--metric device is for a model: a program's context is not measured");
-    if (!program.empty() && !(options_.inputs.empty() && options_.inputs_file.empty()))
-      throw Error(ErrorKind::bad_usage, "--input is for a model; a program has its own");
-    if (!tolerance_.empty()) parse_tolerance(tolerance_, "--tolerance");
-    if (!budget_.empty()) parse_bytes(budget_, "--budget");
-    std::vector<std::string> inputs = input_files(options_);
-    if (!update_) inputs.push_back(baseline_path_);
-    check_outputs({{"--baseline", update_ ? baseline_path_ : ""},
-                   {"--json", common.json},
-                   {"--junit", junit_},
-                   {"--markdown", markdown_}},
-                  inputs);
-    outputs_checked = true;
+    for (const CLI::Option* option : app_->get_options()) {
+      const std::string& group = option->get_group();
+      const std::string name = option->get_name();
+      bool is_models = group == "Model" || group == "Inputs" || group == "Run";
+      if (option->count() == 0 || !is_models || name == "--device") continue;
+      throw Error(
+          ErrorKind::bad_usage,
+          name + (name == "--alloc-conf" ? " is for a model; a program has it from PYTORCH_CUDA_ALLOC_CONF"
+                                         : " is for a model; a program has its own"));
+    }
   }
 
   // Before the run, so that a bad baseline costs no time. Null: none is needed.
   json read_old() const {
     if (baseline_path_.empty() || update_) return nullptr;
     std::error_code error;
-    if (!std::filesystem::is_regular_file(baseline_path_, error)) {
+    std::filesystem::file_status status = std::filesystem::status(baseline_path_, error);
+    if (status.type() == std::filesystem::file_type::not_found) {
       throw Error(ErrorKind::bad_input,
                   "there is no baseline " + baseline_path_ +
                       ". Make it with the same command and --update, and keep it with the "
                       "code.");
     }
-    return read_baseline(read_text(baseline_path_), baseline_path_);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+      throw Error(ErrorKind::bad_input,
+                  "the baseline " + baseline_path_ + " is a " +
+                      (std::filesystem::is_directory(status) ? "directory" : "pipe or a device") +
+                      "; a file was expected, as --update writes it");
+    }
+    return read_baseline(read_baseline_file(baseline_path_), baseline_path_);
   }
 
   std::vector<GateSubject> subjects() const {
     std::vector<std::string> metrics =
         metrics_.empty() ? std::vector<std::string>{"allocated", "reserved"} : metrics_;
     std::vector<GateSubject> result;
+    auto add = [&](GateSubject::Scope scope, const std::string& name, const std::string& metric) {
+      bool is_there = std::any_of(result.begin(), result.end(), [&](const GateSubject& subject) {
+        return subject.scope == scope && subject.name == name && subject.metric == metric;
+      });
+      if (!is_there) result.push_back({scope, name, metric});
+    };
     for (const std::string& phase : phases_) {
-      for (const std::string& metric : metrics) result.push_back({GateSubject::Scope::phase, phase, metric});
+      for (const std::string& metric : metrics) add(GateSubject::Scope::phase, phase, metric);
     }
-    for (const std::string& category : categories_)
-      result.push_back({GateSubject::Scope::category, category, "allocated"});
+    for (const std::string& category : categories_) add(GateSubject::Scope::category, category, "allocated");
     if (!result.empty()) return result;
-    for (const std::string& metric : metrics) result.push_back({GateSubject::Scope::run, "", metric});
+    for (const std::string& metric : metrics) add(GateSubject::Scope::run, "", metric);
     return result;
   }
 
@@ -192,7 +298,9 @@ class GateCommand : public Command {
     return outcome_of("", std::move(runner.run({job}).front()));
   }
 
-  std::string program_text() const {
+  // The model or the program.
+  std::string subject_text() const {
+    if (program.empty()) return options_.model;
     std::string text;
     for (const std::string& argument : program) text += (text.empty() ? "" : " ") + argument;
     return text;
@@ -204,15 +312,17 @@ class GateCommand : public Command {
     ProgramRun ran(program, device, 0, options_.device != "auto" && options_.device != "cuda");
     std::cerr << processes_text(ran.state()) << std::flush;
     if (ran.interrupted()) throw Error(ErrorKind::interrupted, "interrupted");
+    const json processes = processes_json(ran.state());
     if (ran.exit_code() != 0) {
       throw Error(ErrorKind::model_failed, "the program ended with code " + std::to_string(ran.exit_code()) +
+                                               ran_out_text(processes) +
                                                ", so what it needed is not what it needs");
     }
     Outcome outcome;
-    for (const json& process : processes_json(ran.state())) {
+    for (const json& process : processes) {
+      const std::string command = process.at("command").get<std::string>();
       if (!process.at("measured").get<bool>()) {
-        throw Error(ErrorKind::model_failed, process.at("command").get<std::string>() +
-                                                 " used the device, but its peaks are not measured");
+        throw Error(ErrorKind::model_failed, command + " used the device, but its peaks are not measured");
       }
       for (const json& used : process.at("devices")) {
         Peak peak = outcome.peak.value_or(Peak{});
@@ -220,38 +330,99 @@ class GateCommand : public Command {
         peak.reserved = std::max(peak.reserved.value_or(0), used.at("peak_reserved_bytes").get<uint64_t>());
         outcome.peak = peak;
       }
+      for (const auto& [kind, list] : {std::pair{"assumed_value", "assumed_values"},
+                                       {"estimated_workspace", "estimated_workspaces"},
+                                       {"unmodelled_call", "unmodelled_calls"}}) {
+        if (uint64_t count = process.at(list).get<uint64_t>(); count > 0)
+          outcome.run.findings.push_back({kind, count, 0, {{"name", command}}});
+      }
     }
     if (!outcome.peak) throw Error(ErrorKind::model_failed, "the program never allocated on a CUDA device");
-    json torch = json::parse(read_text(torch_json_path()), nullptr, /*allow_exceptions=*/false);
+    std::ifstream in(torch_json_path());
+    json torch = json::parse(in, nullptr, /*allow_exceptions=*/false);
     json& facts = outcome.run.facts;
     facts["arguments"] = {{"program", program}};
     facts["software"] = {{"torch", torch.is_object() ? torch.value("version", json()) : json()}};
-    facts["device"] = {{"kind", "virtual"}, {"profile", device.profile_id}};
-    if (device.kind == DeviceChoice::Kind::cuda)
-      facts["device"] = {{"kind", "cuda"}, {"index", device.index}};
+    add_device_facts(outcome.run, device);
     return outcome;
   }
 
-  ExitCode say_run_error(const Outcome& outcome) const {
-    if (!common.json.empty()) write_json_output(common.json, failure_document(*outcome.run.error));
-    say_error(outcome.run, "");
-    return exit_code_of(outcome.run.error->kind);
+  // A program may also have caught it and ended for another reason: a hint, no verdict.
+  static std::string ran_out_text(const json& processes) {
+    uint64_t count = 0;
+    for (const json& process : processes) {
+      for (const json& used : process.at("devices")) count += used.at("out_of_memory").get<uint64_t>();
+    }
+    return count == 0 ? "" : " after " + counted(count, "out-of-memory error");
   }
+
+  GateReport error_report(const Error& error) const {
+    GateReport report;
+    report.what = report.model = subject_text();
+    report.error = RunError{error.kind(), error.what(), {}, {}, json::object()};
+    return report;
+  }
+
+  // In place of a result: no older one may be taken for it. The caller writes the JSON.
+  void say_nothing_known(const Error& error) const { write_documents(error_report(error), false); }
 
   ExitCode give(const GateReport& report) const {
-    if (!common.json.empty()) write_json_output(common.json, gate_json(report));
-    if (!junit_.empty()) write_output("--junit", junit_, gate_junit(report));
-    if (!markdown_.empty()) write_output("--markdown", markdown_, gate_markdown(report));
-    if (common.json != "-") {
-      std::string text = report.checks.empty() ? "" : gate_text(report);
-      if (update_) text += wrap("wrote the baseline " + baseline_path_, 0);
-      write_stdout(text);
-    }
-    const char* github = std::getenv("GITHUB_ACTIONS");
-    if (github && std::string(github) == "true") std::cerr << gate_annotations(report) << std::flush;
-    return report.passed() ? ExitCode::yes : ExitCode::no;
+    if (!write_documents(report, true)) return ExitCode::could_not;
+    if (report.error) return exit_code_of(report.error->kind);
+    return report.verdict() == GateVerdict::passed ? ExitCode::yes : ExitCode::no;
   }
 
+  // Files before standard output, whose reader may close it. What cannot be written is said, and takes
+  // nothing from the rest; false then.
+  bool write_documents(const GateReport& report, bool is_result) const {
+    bool all = true;
+    auto attempt = [&](const std::function<void()>& write) {
+      try {
+        write();
+      } catch (const Error& error) {
+        std::cerr << "torchmem: " << error.what() << std::endl;
+        all = false;
+      }
+    };
+    for (bool to_stdout : {false, true}) {
+      auto is_due = [&](const OutputPath& output) {
+        return !output.path.empty() && (output.path == "-") == to_stdout && may_write(output);
+      };
+      auto put = [&](const OutputPath& output, const std::string& text) {
+        if (is_due(output))
+          attempt([&] { to_stdout ? write_stdout(text) : write_output(output.option, output.path, text); });
+      };
+      if (is_result && is_due({"--json", common.json}))
+        attempt([&] { write_json_output(common.json, gate_json(report)); });
+      put({"--junit", junit_}, gate_junit(report));
+      put({"--markdown", markdown_}, gate_markdown(report));
+      if (!to_stdout && is_github()) std::cerr << gate_annotations(report) << std::flush;
+    }
+    // An error alone is said on standard error.
+    bool has_text = report.verdict() != GateVerdict::error || !report.numbers.is_null();
+    bool is_taken = common.json == "-" || junit_ == "-" || markdown_ == "-";
+    if (is_result && has_text && !is_taken) attempt([&] { write_stdout(gate_text(report)); });
+    return all;
+  }
+
+  // Where the outputs were refused, those of them that were not at fault can still be written.
+  bool may_write(const OutputPath& output) const {
+    if (outputs_checked) return true;
+    std::vector<std::string> others = input_paths();
+    others.push_back(baseline_path_);
+    for (const OutputPath& other :
+         {OutputPath{"--json", common.json}, {"--junit", junit_}, {"--markdown", markdown_}}) {
+      if (other.option != output.option) others.push_back(other.path);
+    }
+    try {
+      check_outputs({output}, others);
+      return output.path != "-" || std::find(others.begin(), others.end(), "-") == others.end();
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  const CLI::App* app_ = nullptr;
   ModelOptions options_;
   std::string baseline_path_;
   std::string tolerance_;

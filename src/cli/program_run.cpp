@@ -50,8 +50,8 @@ void check_torch(const std::vector<std::string>& program) {
 ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device, int devices,
                        bool number_given, bool records) {
   if (find_in_path(program[0]).empty()) {
-    throw Error(ErrorKind::unavailable, "cannot start '" + program[0] + "': there is no such program" +
-                                            (program[0].find('/') == std::string::npos ? " in PATH" : ""));
+    throw Error(ErrorKind::bad_usage, "cannot start '" + program[0] + "': there is no such program" +
+                                          (program[0].find('/') == std::string::npos ? " in PATH" : ""));
   }
   if (devices > 0 && device.kind != DeviceChoice::Kind::virtual_gpu) {
     throw Error(ErrorKind::bad_usage, "--devices is for a virtual device: the number of real ones is given");

@@ -18,7 +18,7 @@ constexpr const char* footer =
     "  torchmem run --device virtual:h200 -- python3 train.py --epochs 1\n"
     "At its end, one line on standard error for each process that used the device. The exit code is the "
     "program's own;\n"
-    "3 when it was not started.";
+    "when it was not started 2 (no such program) or 3 (this machine cannot).";
 
 class RunCommand : public Command {
  public:

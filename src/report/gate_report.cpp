@@ -5,7 +5,9 @@
 
 #include "report/markup.h"
 #include "report/outcome_report.h"
+#include "report/style.h"
 #include "report/text.h"
+#include "run/phase_json.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
@@ -17,6 +19,13 @@ namespace {
 constexpr size_t name_width = 26;
 constexpr size_t cell_width = 13;
 constexpr size_t shown_growth = 8;
+constexpr size_t annotated_name = 60;  // of the model or program, in an annotation
+
+// Somebody else's text, with nothing in it that a terminal would act on.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return printable(text);
+}
 
 std::string bytes_text(uint64_t bytes) { return format_count(bytes) + " B"; }
 
@@ -33,7 +42,7 @@ std::string failure_text(const GateCheck& check) {
 }
 
 std::string row(const GateCheck& check) {
-  return pad_right(shorten(check.name, name_width - 1), name_width) +
+  return pad_right(shorten(one_line(check.name), name_width - 1), name_width) +
          pad_left(format_bytes(check.measured), cell_width) +
          pad_left(check.baseline ? format_bytes(*check.baseline) : "budget", cell_width) +
          pad_left(format_bytes(check.allowed), cell_width) + "  " + (check.passed() ? "passed" : "FAILED") +
@@ -43,6 +52,53 @@ std::string row(const GateCheck& check) {
 std::string growth_line(const GateGrowth& growth) {
   return growth.name + " " + signed_bytes(growth.baseline, growth.measured) + " (" +
          format_bytes(growth.baseline) + " to " + format_bytes(growth.measured) + ")";
+}
+
+// "peak allocated 48.03 MiB (50,364,416 B), peak reserved ...".
+std::string numbers_text(const json& numbers) {
+  std::string text;
+  for (const char* metric : {"allocated", "reserved", "device"}) {
+    json::json_pointer place(std::string("/peak/") + metric + "_bytes");
+    if (!numbers.contains(place)) continue;
+    text += (text.empty() ? "peak " : ", peak ") + std::string(metric) + " " +
+            bytes_exactly(numbers[place].get<uint64_t>());
+  }
+  return text;
+}
+
+// What was written, or measured where there is no table of it.
+std::string outcome_text(const GateReport& report) {
+  if (!report.written.empty())
+    return "wrote the baseline " + report.written + ": " + numbers_text(report.numbers);
+  return report.checks.empty() ? numbers_text(report.numbers) : "";
+}
+
+std::string problem_text(const GateReport& report) {
+  const RunError& error = *report.error;
+  if (!error.phase && error.kind != ErrorKind::out_of_memory) return error.message;
+  Run run;
+  run.error = error;
+  return error_text(run);
+}
+
+const char* verdict_text(GateVerdict verdict) {
+  return verdict == GateVerdict::passed ? "passed" : verdict == GateVerdict::failed ? "failed" : "error";
+}
+
+// GitHub's runner takes a line whose first word starts with "::" as a command, from a text of somebody else's
+// too.
+std::string without_commands(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    size_t first = std::min(line.size(), line.find("::"));
+    auto is_graphic = [](char c) { return c > ' ' && c < 0x7f; };
+    bool is_command = first < line.size() && std::none_of(line.begin(), line.begin() + first, is_graphic);
+    result += std::string(line.substr(0, first)) + (is_command ? "\\" : "") +
+              std::string(line.substr(first)) + "\n";
+  }
+  return result;
 }
 
 std::string escaped(std::string_view text) {
@@ -63,34 +119,45 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-bool GateReport::passed() const {
-  return std::all_of(checks.begin(), checks.end(), [](const GateCheck& check) { return check.passed(); });
+GateVerdict GateReport::verdict() const {
+  if (error) return error->kind == ErrorKind::out_of_memory ? GateVerdict::failed : GateVerdict::error;
+  bool all = std::all_of(checks.begin(), checks.end(), [](const GateCheck& check) { return check.passed(); });
+  return all ? GateVerdict::passed : GateVerdict::failed;
 }
 
 std::string gate_text(const GateReport& report) {
-  std::string text = wrap(report.what, 0);
-  if (!report.against.empty()) text += wrap("against " + report.against, 0);
-  for (const std::string& warning : report.warnings) text += wrap("warning: " + warning, 0);
-  text += "\n" + pad_right("", name_width) + pad_left("measured", cell_width) +
-          pad_left("baseline", cell_width) + pad_left("allowed", cell_width) + "\n";
+  std::string text = wrap(one_line(report.what), 0);
+  if (!report.against.empty()) text += wrap("against " + one_line(report.against), 0);
+  for (const std::string& warning : report.warnings) text += wrap("warning: " + one_line(warning), 0);
+  if (!report.checks.empty()) {
+    text += "\n" + pad_right("", name_width) + pad_left("measured", cell_width) +
+            pad_left("baseline", cell_width) + pad_left("allowed", cell_width) + "\n";
+  }
   for (const GateCheck& check : report.checks) text += row(check);
   text += "\n";
   for (const GateCheck& check : report.checks) {
-    if (!check.passed()) text += wrap(failure_text(check), 0);
+    if (!check.passed()) text += wrap(one_line(failure_text(check)), 0);
   }
   if (!report.growth.empty()) text += "what grew at the peak of allocated:\n";
   for (size_t i = 0; i < std::min(report.growth.size(), shown_growth); ++i)
-    text += wrap(growth_line(report.growth[i]), 2);
+    text += wrap(one_line(growth_line(report.growth[i])), 2);
   if (report.growth.size() > shown_growth)
     text += "  and " + format_count(report.growth.size() - shown_growth) + " more (--json lists all)\n";
-  return text + (report.passed() ? "gate: passed\n" : "gate: failed\n");
+  if (report.error) text += wrap(one_line(problem_text(report)), 0);
+  text += wrap(one_line(outcome_text(report)), 0);
+  text += wrap(report.fidelity, 0);
+  if (!report.checks.empty() || report.error)
+    text += std::string("gate: ") + verdict_text(report.verdict()) + "\n";
+  return without_commands(text);
 }
 
 json gate_json(const GateReport& report) {
-  json result = {{"schema", "torchmem.gate/1"}, {"torchmem", TORCHMEM_VERSION}, {"passed", report.passed()}};
+  json result = {{"schema", "torchmem.gate/1"}, {"torchmem", TORCHMEM_VERSION}};
+  if (report.verdict() != GateVerdict::error) result["passed"] = report.verdict() == GateVerdict::passed;
   for (const char* name : {"model", "device", "software", "arguments"}) {
     if (report.facts.contains(name)) result[name] = report.facts[name];
   }
+  if (!report.fidelity_details.is_null()) result["fidelity"] = report.fidelity_details;
   result["checks"] = json::array();
   for (const GateCheck& check : report.checks) {
     json entry = {{"name", check.name},
@@ -107,20 +174,25 @@ json gate_json(const GateReport& report) {
         {{"name", growth.name}, {"baseline_bytes", growth.baseline}, {"measured_bytes", growth.measured}});
   }
   result["warnings"] = report.warnings;
-  result["numbers"] = report.numbers;
-  result["error"] = nullptr;
+  if (!report.numbers.is_null()) result["numbers"] = report.numbers;
+  result["error"] = report.error ? error_to_json(*report.error) : json();
   return result;
 }
 
 std::string gate_junit(const GateReport& report) {
+  const bool is_error = report.verdict() == GateVerdict::error;
   size_t failures = static_cast<size_t>(std::count_if(
       report.checks.begin(), report.checks.end(), [](const GateCheck& check) { return !check.passed(); }));
+  if (report.error && !is_error) ++failures;
   std::string text =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"torchmem gate\" tests=\"" +
-      std::to_string(report.checks.size()) + "\" failures=\"" + std::to_string(failures) + "\">\n";
+      std::to_string(report.checks.size() + (report.error ? 1 : 0)) + "\" failures=\"" +
+      std::to_string(failures) + "\" errors=\"" + (is_error ? "1" : "0") + "\">\n";
+  auto open = [&](const std::string& name) {
+    text += "  <testcase classname=\"" + xml(report.model) + "\" name=\"" + xml(name) + "\"";
+  };
   for (const GateCheck& check : report.checks) {
-    text += "  <testcase classname=\"" + xml(report.model) + "\" name=\"" +
-            xml(check.name + (check.baseline ? " against the baseline" : " against the budget")) + "\"";
+    open(check.name + (check.baseline ? " against the baseline" : " against the budget"));
     if (check.passed()) {
       text += "/>\n";
       continue;
@@ -129,13 +201,26 @@ std::string gate_junit(const GateReport& report) {
     for (const GateGrowth& growth : report.growth) text += xml(growth_line(growth)) + "\n";
     text += "</failure>\n  </testcase>\n";
   }
-  return text + "</testsuite>\n";
+  if (report.error) {
+    const std::string kind = is_error ? "error" : "failure";
+    open("the run");
+    text += ">\n    <" + kind + " type=\"" + std::string(name_of(report.error->kind)) + "\" message=\"" +
+            xml(problem_text(report)) + "\">" + xml(report.error->message) + "</" + kind +
+            ">\n  </testcase>\n";
+  }
+  text += "  <system-out>" + xml(report.what) + "\n";
+  for (const std::string& warning : report.warnings) text += xml("warning: " + warning) + "\n";
+  for (const std::string& line : {outcome_text(report), report.fidelity})
+    text += line.empty() ? "" : xml(line) + "\n";
+  return text + "</system-out>\n</testsuite>\n";
 }
 
 std::string gate_markdown(const GateReport& report) {
-  std::string text = std::string("**torchmem gate: ") + (report.passed() ? "passed" : "failed") + "** for " +
-                     markdown_cell(report.what) + "\n\n| | measured | baseline | allowed | |\n" +
-                     "| --- | ---: | ---: | ---: | --- |\n";
+  std::string text = std::string("**torchmem gate: ") + verdict_text(report.verdict()) + "** for " +
+                     markdown_cell(one_line(report.what)) + "\n";
+  if (!report.checks.empty()) {
+    text += "\n| | measured | baseline | allowed | |\n| --- | ---: | ---: | ---: | --- |\n";
+  }
   for (const GateCheck& check : report.checks) {
     text += "| " + markdown_cell(check.name) + " | " + bytes_exactly(check.measured) + " | " +
             (check.baseline ? bytes_exactly(*check.baseline) : "budget") + " | " +
@@ -143,22 +228,31 @@ std::string gate_markdown(const GateReport& report) {
   }
   if (!report.growth.empty()) text += "\nWhat grew at the peak of allocated:\n\n";
   for (size_t i = 0; i < std::min(report.growth.size(), shown_growth); ++i)
-    text += "- " + markdown_cell(growth_line(report.growth[i])) + "\n";
+    text += "- " + markdown_cell(one_line(growth_line(report.growth[i]))) + "\n";
   if (!report.warnings.empty()) text += "\n";
-  for (const std::string& warning : report.warnings) text += "- warning: " + markdown_cell(warning) + "\n";
+  for (const std::string& warning : report.warnings)
+    text += "- warning: " + markdown_cell(one_line(warning)) + "\n";
+  for (const std::string& line :
+       {report.error ? problem_text(report) : std::string(), outcome_text(report), report.fidelity}) {
+    if (!line.empty()) text += "\n" + markdown_cell(one_line(line)) + "\n";
+  }
   return text;
 }
 
 std::string gate_annotations(const GateReport& report) {
   std::string text;
-  for (const std::string& warning : report.warnings)
-    text += "::warning title=torchmem gate::" + escaped(warning) + "\n";
+  const std::string of = report.model.empty() ? "" : shorten(one_line(report.model), annotated_name) + ": ";
+  auto add = [&](const char* command, const std::string& message) {
+    text += std::string("::") + command + " title=torchmem gate::" + escaped(of + message) + "\n";
+  };
+  for (const std::string& warning : report.warnings) add("warning", warning);
   for (const GateCheck& check : report.checks) {
     if (check.passed()) continue;
     std::string message = failure_text(check);
     if (check.baseline && !report.growth.empty()) message += "\ngrew: " + growth_line(report.growth.front());
-    text += "::error title=torchmem gate::" + escaped(message) + "\n";
+    add("error", message);
   }
+  if (report.error) add("error", problem_text(report));
   return text;
 }
 

@@ -1,7 +1,9 @@
 // What a gate found, for people, programs and CI systems.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,16 +11,24 @@
 
 namespace torchmem {
 
+enum class GateVerdict : uint8_t { passed, failed, error };
+
 struct GateReport {
   std::string what;     // the model's path or the program, with device and software
   std::string model;    // the model's path or the program alone
   std::string against;  // "baseline.json, tolerance 1%" and the budget
+  std::string written;  // the baseline that was written; empty: none was
   std::vector<GateCheck> checks;
   std::vector<GateGrowth> growth;  // where a check against the baseline failed
   std::vector<std::string> warnings;
-  nlohmann::json numbers;  // gate_numbers of the run
-  nlohmann::json facts;    // model, device, software, arguments; whichever there are
-  bool passed() const;
+  nlohmann::json numbers;           // gate_numbers of the run; null: there are none
+  nlohmann::json facts;             // model, device, software, arguments; whichever there are
+  std::string fidelity;             // fidelity_line of the run; empty where nothing was run
+  nlohmann::json fidelity_details;  // its fidelity_json
+  // Out of memory is a failure; with any other the gate could not tell.
+  std::optional<RunError> error;
+
+  GateVerdict verdict() const;
 };
 
 std::string gate_text(const GateReport& report);
@@ -26,7 +36,8 @@ std::string gate_text(const GateReport& report);
 nlohmann::json gate_json(const GateReport& report);
 std::string gate_junit(const GateReport& report);
 std::string gate_markdown(const GateReport& report);
-// GitHub's workflow commands: an error for each check that failed, a warning for each warning.
+// GitHub's workflow commands: an error for each check that failed and for what went wrong, a warning for each
+// warning.
 std::string gate_annotations(const GateReport& report);
 
 }  // namespace torchmem

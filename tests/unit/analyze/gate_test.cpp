@@ -31,6 +31,9 @@ TEST(Tolerance, IsWholeBytesRoundedDown) {
   EXPECT_EQ(allowed_bytes(1000, tolerance("12.5%")), 1125u);
   EXPECT_EQ(allowed_bytes(7, tolerance("16MiB")), 7u + (16u << 20));
   EXPECT_EQ(allowed_bytes(1000, tolerance("0")), 1000u);
+  EXPECT_EQ(allowed_bytes(1000, tolerance("0.0")), 1000u);
+  EXPECT_EQ(allowed_bytes(1000, tolerance("7B")), 1007u);
+  EXPECT_EQ(allowed_bytes(1000, tolerance("1.5 KiB")), 2536u);
   EXPECT_EQ(allowed_bytes(1000, tolerance("0%")), 1000u);
   EXPECT_EQ(allowed_bytes(1000, tolerance("100%")), 2000u);
   // Past what a double holds exactly, and past 64 bits.
@@ -39,7 +42,8 @@ TEST(Tolerance, IsWholeBytesRoundedDown) {
 }
 
 TEST(Tolerance, MistakesAreSaid) {
-  for (const char* text : {"%", "1.2.3%", "-1%", "1%%", "x", "", "1 %%", "9999999999999999%"})
+  for (const char* text : {"%", "1.2.3%", "-1%", "1%%", "x", "", "1 %%", "9999999999999999%", "100", "1.5",
+                           "1.5B", "0.5 b", "100 "})
     EXPECT_THROW(tolerance(text), Error) << text;
 }
 
@@ -91,7 +95,11 @@ TEST(Gate, PhasesAndCategories) {
   EXPECT_EQ(error_of([&] {
               bytes({GateSubject::Scope::phase, "backward", "allocated"});
             }),
-            "the run has no allocated in backward. Phases: forward:0, forward:1, forward:10, load.");
+            "the run has no phase 'backward'. Phases: forward:0 to forward:10, load.");
+  EXPECT_EQ(error_of([&] {
+              bytes({GateSubject::Scope::phase, "forward", "device"});
+            }),
+            "the device in forward was not measured in this run");
   EXPECT_EQ(error_of([&] {
               bytes({GateSubject::Scope::category, "weights", "allocated"});
             }),
@@ -151,6 +159,8 @@ TEST(Baseline, AnotherRunIsRefusedByField) {
       refusal("/arguments/inputs/positional/0/tensor/spec", "f32:2x4").find("arguments.inputs.positional"),
       std::string::npos);
   EXPECT_EQ(refusal("/arguments/dtype", nullptr), "");
+  EXPECT_NE(refusal("/arguments/program", {"a"}).find("was made for a model, this is a program"),
+            std::string::npos);
   EXPECT_EQ(refusal("/device/total_bytes", 6), "");
 }
 
@@ -187,6 +197,39 @@ TEST(Baseline, OthersAreSaidToBeSo) {
     EXPECT_NE(broken(field, -1).find("is damaged"), std::string::npos) << field;
   }
   EXPECT_EQ(broken("/peak/allocated_bytes", 5), "");
+  EXPECT_NE(broken("/peak/allocated_bytes", 1.5).find("is 1.5, not a whole number of bytes"),
+            std::string::npos);
+  EXPECT_NE(broken("/peak/modules/layer1", {{"a", 1}}).find("is damaged"), std::string::npos);
+  EXPECT_NE(broken("/phases/load/allocated_bytes", {{"a", 1}}).find("is damaged"), std::string::npos);
+}
+
+// Copying, comparing and printing recurse.
+TEST(Baseline, DeepNestingIsRefused) {
+  json document = make_baseline(numbers(1000), facts());
+  document["arguments"]["steps"] = "HERE";
+  auto refusal = [&](size_t depth) {
+    std::string text = document.dump();
+    text.replace(text.find("\"HERE\""), 6, std::string(depth, '[') + std::string(depth, ']'));
+    return error_of([&] { read_baseline(text, "b.json"); });
+  };
+  EXPECT_EQ(refusal(100), "");
+  EXPECT_NE(refusal(300).find("nested more than 200 deep"), std::string::npos);
+  EXPECT_NE(refusal(1'000'000).find("nested more than 200 deep"), std::string::npos);
+}
+
+TEST(Baseline, ForeignTextsAreShortAndPrintable) {
+  json baseline = make_baseline(numbers(1000), facts());
+  json now = baseline;
+  baseline["software"]["torch"] = "1\n::error::\x1b" + std::string(1000, 'x');
+  std::vector<std::string> warnings = compare_baselines(baseline, now, "b.json");
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("1\\n::error::\\u001bxxx"), std::string::npos);
+  EXPECT_EQ(warnings[0].find('\n'), std::string::npos);
+  EXPECT_LT(warnings[0].size(), 150u);
+  baseline["arguments"]["a\nb"] = std::string(1000, 'x');
+  std::string refusal = error_of([&] { compare_baselines(baseline, now, "b.json"); });
+  EXPECT_NE(refusal.find("another arguments.a\\nb: \"xxx"), std::string::npos);
+  EXPECT_LT(refusal.size(), 250u);
 }
 
 GateReport failed_report() {
@@ -200,21 +243,63 @@ GateReport failed_report() {
 
 TEST(GateReport, JUnitIsEscaped) {
   std::string text = gate_junit(failed_report());
-  EXPECT_NE(text.find("tests=\"2\" failures=\"1\""), std::string::npos);
+  EXPECT_NE(text.find("tests=\"2\" failures=\"1\" errors=\"0\""), std::string::npos);
   EXPECT_NE(text.find("classname=\"a&lt;b&gt;&amp;&quot;c&quot;.pt\""), std::string::npos);
   EXPECT_NE(text.find("1,011 B, 1 B more than the 1,010 B"), std::string::npos);
 }
 
 TEST(GateReport, AnnotationsAreEscaped) {
-  EXPECT_EQ(
-      gate_annotations(failed_report()),
-      "::warning title=torchmem gate::50%25 of%0Ait\n"
-      "::error title=torchmem gate::peak allocated: 1,011 B, 1 B more than the 1,010 B that the baseline's "
-      "1,000 B and the tolerance allow%0Agrew: module x|y +11 B (1 B to 12 B)\n");
+  EXPECT_EQ(gate_annotations(failed_report()),
+            "::warning title=torchmem gate::a<b>&\"c\".pt: 50%25 of%0Ait\n"
+            "::error title=torchmem gate::a<b>&\"c\".pt: peak allocated: 1,011 B, 1 B more than the 1,010 B "
+            "that the baseline's 1,000 B and the tolerance allow%0Agrew: module x|y +11 B (1 B to 12 B)\n");
 }
 
 TEST(GateReport, MarkdownIsEscaped) {
   EXPECT_NE(gate_markdown(failed_report()).find("module x\\|y"), std::string::npos);
+}
+
+// A line that GitHub's runner would take as a command, wherever it is wrapped.
+TEST(GateReport, NoLineOfTheTextIsACommand) {
+  GateReport report = failed_report();
+  for (size_t length = 0; length < 120; ++length) {
+    report.what = std::string(length, 'x') + " ::error::pwn\n::error::pwn\xc2\xa0::error::pwn";
+    report.growth = {{report.what, 1, 12}};
+    std::string text = "\n" + gate_text(report);
+    for (size_t place = text.find("::"); place != std::string::npos; place = text.find("::", place + 1)) {
+      size_t start = text.rfind('\n', place) + 1;
+      EXPECT_NE(text.find_first_not_of(" ", start), place) << text;
+    }
+  }
+}
+
+GateReport report_of(ErrorKind kind) {
+  GateReport report;
+  report.what = report.model = "model.pt";
+  report.error = RunError{kind, "it went <wrong>. Do this.", {}, {}, json::object()};
+  return report;
+}
+
+TEST(GateReport, OutOfMemoryIsAFailure) {
+  GateReport report = report_of(ErrorKind::out_of_memory);
+  EXPECT_EQ(report.verdict(), GateVerdict::failed);
+  EXPECT_EQ(gate_json(report)["passed"], false);
+  EXPECT_EQ(gate_json(report)["error"]["kind"], "out_of_memory");
+  EXPECT_FALSE(gate_json(report).contains("numbers"));
+  EXPECT_NE(gate_junit(report).find("tests=\"1\" failures=\"1\" errors=\"0\""), std::string::npos);
+  EXPECT_NE(gate_junit(report).find("<failure type=\"out_of_memory\""), std::string::npos);
+  EXPECT_TRUE(gate_text(report).ends_with("gate: failed\n"));
+  EXPECT_NE(gate_markdown(report).find("gate: failed"), std::string::npos);
+}
+
+TEST(GateReport, OtherErrorsAreNoAnswer) {
+  GateReport report = report_of(ErrorKind::bad_input);
+  EXPECT_EQ(report.verdict(), GateVerdict::error);
+  EXPECT_FALSE(gate_json(report).contains("passed"));
+  EXPECT_NE(gate_junit(report).find("tests=\"1\" failures=\"0\" errors=\"1\""), std::string::npos);
+  EXPECT_NE(gate_junit(report).find("message=\"it went &lt;wrong&gt;. Do this.\""), std::string::npos);
+  EXPECT_EQ(gate_annotations(report), "::error title=torchmem gate::model.pt: it went <wrong>. Do this.\n");
+  EXPECT_NE(gate_markdown(report).find("gate: error"), std::string::npos);
 }
 
 }  // namespace
