@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "cli/commands.h"
 #include "cli/engine_facts.h"
-#include "cli/engine_process.h"
 #include "cli/levers.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/runner.h"
+#include "cli/sizes.h"
 #include "run/phase_json.h"
 #include "torchmem/advice.h"
 #include "torchmem/bytes.h"
@@ -61,9 +62,10 @@ class AdviseCommand : public Command {
     base_.name = "as it is";
     base_.request = make_request(options_, "profile", common.log_level);
     base_.device = choose_device(options_.device);
-    check_sized(base_);
+    check_sized(base_.request);
 
-    Run about = run_base();
+    runner_ = std::make_unique<Runner>("advise", common, jobs_);
+    Run about = run_one(base_);
     advice_.base = trial_of(base_.name, about);
     const std::optional<RunError>& error = advice_.base.error;
     if (error && error->kind != ErrorKind::out_of_memory) {
@@ -71,33 +73,60 @@ class AdviseCommand : public Command {
       say_error(about, "");
       return exit_code_of(error->kind);
     }
-    learn_model();
-    run_levers();
-    check_rewrites();
-    rank(advice_);
-    run_combinations();
-    run_frontier();
-    rank(advice_);
-    if (limit) find_goal(*limit);
-    if (interrupted_) throw Error(ErrorKind::interrupted, "interrupted");
-    if (!common.json.empty()) write_json_output(common.json, advice_json(advice_, about));
-    if (common.json != "-") write_stdout(advice_text(advice_, about));
+    for (auto stage :
+         {&AdviseCommand::learn_model, &AdviseCommand::run_levers, &AdviseCommand::check_rewrites,
+          &AdviseCommand::run_combinations, &AdviseCommand::run_frontier}) {
+      if (!runner_->interrupted()) (this->*stage)();
+      rank(advice_);
+    }
+    if (limit && !runner_->interrupted()) find_goal(*limit);
+    bool interrupted = runner_->interrupted();
+    if (interrupted) drop_unmeasured();
+    json document = advice_json(advice_, about);
+    if (interrupted) document["error"] = error_json(interruption());
+    has_written_ = true;
+    write_all({[&] {
+                 if (!common.json.empty()) write_json_output(common.json, document);
+               },
+               [&] {
+                 if (common.json != "-") write_stdout(advice_text(advice_, about));
+               }});
+    if (interrupted) throw interruption();
     return advice_.goal && !advice_.goal->cheapest ? ExitCode::no : ExitCode::yes;
   }
 
   json error_document(const Error& error) const override {
-    RunError run_error{error.kind(), error.what(), {}, {}, json::object()};
+    if (has_written_) return nullptr;
     return {{"schema", "torchmem.advise/1"},
             {"torchmem", TORCHMEM_VERSION},
             {"levers", json::array()},
-            {"error", error_to_json(run_error)}};
+            {"error", error_json(error)}};
   }
 
  private:
-  Run run_base() {
-    Runner runner("advise", common, jobs_);
-    return std::move(runner.run({base_}).front());
+  static json error_json(const Error& error) {
+    return error_to_json(RunError{error.kind(), error.what(), {}, {}, json::object()});
   }
+
+  static Error interruption() {
+    return {ErrorKind::interrupted, "interrupted: what was measured until then is said, the rest is missing"};
+  }
+
+  static bool is_unmeasured(const Trial& trial) {
+    return trial.error ? trial.error->kind == ErrorKind::interrupted : !trial.allocated;
+  }
+
+  // What an interruption left without a number.
+  void drop_unmeasured() {
+    std::erase_if(advice_.levers, [](const LeverTrial& lever) {
+      return lever.why_not.empty() && is_unmeasured(lever.trial);
+    });
+    std::erase_if(advice_.combinations, is_unmeasured);
+    std::erase_if(advice_.frontier, [](const FrontierPoint& point) { return is_unmeasured(point.trial); });
+    if (advice_.goal && !advice_.goal->cheapest) advice_.goal.reset();
+  }
+
+  Run run_one(const Job& job) { return std::move(runner_->run({job}).front()); }
 
   // What can be rewritten in it. A model that cannot be inspected has failed in the base run already.
   void learn_model() {
@@ -106,7 +135,7 @@ class AdviseCommand : public Command {
     json request = {{"command", "inspect"},          {"model", options_.model},
                     {"method", options_.method},     {"libraries", options_.libraries},
                     {"log_level", common.log_level}, {"snapshots", nullptr}};
-    Run run = run_engine(request, base_.device);
+    Run run = run_one({"the model", std::move(request), base_.device});
     const json model = run.facts.value("model", json::object());
     const json operators = model.value("operators", json::object());
     for (const char* name : activations) {
@@ -156,9 +185,7 @@ class AdviseCommand : public Command {
       if (limit) jobs.back().request["limit_bytes"] = *limit;
     }
     std::vector<Trial> trials(jobs.size());
-    Runner runner("advise", common, jobs_);
-    runner.run(jobs, [&](size_t index, Run run) { trials[index] = trial(jobs[index], sets[index], run); });
-    interrupted_ = interrupted_ || runner.interrupted();
+    runner_->run(jobs, [&](size_t index, Run run) { trials[index] = trial(jobs[index], sets[index], run); });
     return trials;
   }
 
@@ -194,9 +221,10 @@ class AdviseCommand : public Command {
   void check_rewrites() {
     for (LeverTrial& row : advice_.levers) {
       if (!row.why_not.empty() || row.trial.error || row.trial.rewritten.is_null()) continue;
-      json request = job_of({row.trial.name}).request;
-      request["command"] = "check";
-      Run run = run_engine(request, base_.device);
+      Job job = job_of({row.trial.name});
+      job.request["command"] = "check";
+      Run run = run_one(job);
+      if (runner_->interrupted()) return;
       row.check = run.facts.value("check", json());
       if (row.check.is_null())
         row.check = {{"made", false}, {"why", run.error ? run.error->message : "the engine said nothing"}};
@@ -231,7 +259,7 @@ class AdviseCommand : public Command {
     if (advice_.combinations.empty()) return;
     Trial together = advice_.combinations.front();
     for (const LeverTrial* lever : of_each_group) {
-      if (interrupted_) return;
+      if (runner_->interrupted()) return;
       if (std::find(together.levers.begin(), together.levers.end(), lever->trial.name) !=
           together.levers.end())
         continue;
@@ -257,15 +285,13 @@ class AdviseCommand : public Command {
     if (blocks_.size() > most_blocks_alone || !advice_.base.allocated) return;
     std::vector<Job> jobs;
     for (const Module& block : blocks_) jobs.push_back(checkpointed({block.path}));
-    Runner runner("advise", common, jobs_);
-    runner.run(jobs, [&](size_t index, Run run) {
+    runner_->run(jobs, [&](size_t index, Run run) {
       Trial trial = trial_of(jobs[index].name, run);
       if (trial.error || !trial.allocated) return;
       blocks_[index].worth =
           (static_cast<double>(*advice_.base.allocated) - static_cast<double>(*trial.allocated)) /
           static_cast<double>(std::max<size_t>(blocks_[index].leaves, 1));
     });
-    interrupted_ = interrupted_ || runner.interrupted();
     std::stable_sort(blocks_.begin(), blocks_.end(),
                      [](const Module& a, const Module& b) { return a.worth > b.worth; });
   }
@@ -295,11 +321,9 @@ class AdviseCommand : public Command {
       jobs.push_back(checkpointed(point.modules));
       advice_.frontier.push_back(std::move(point));
     }
-    Runner runner("advise", common, jobs_);
-    runner.run(jobs, [&](size_t index, Run run) {
+    runner_->run(jobs, [&](size_t index, Run run) {
       advice_.frontier[index].trial = trial_of(jobs[index].name, run);
     });
-    interrupted_ = interrupted_ || runner.interrupted();
   }
 
   void find_goal(uint64_t limit) {
@@ -308,7 +332,8 @@ class AdviseCommand : public Command {
     std::vector<std::vector<std::string>> sets = goal_candidates(advice_, limit, goal_sets);
     sets.insert(sets.begin(), std::vector<std::string>{});
     size_t at_once = jobs_ ? jobs_ : parallel_engines();
-    for (size_t start = 0; start < sets.size() && !goal.cheapest && !interrupted_; start += at_once) {
+    for (size_t start = 0; start < sets.size() && !goal.cheapest && !runner_->interrupted();
+         start += at_once) {
       std::vector<std::vector<std::string>> some(
           sets.begin() + static_cast<ptrdiff_t>(start),
           sets.begin() + static_cast<ptrdiff_t>(std::min(start + at_once, sets.size())));
@@ -327,7 +352,8 @@ class AdviseCommand : public Command {
   std::vector<Module> blocks_;
   size_t leaves_ = 0;  // innermost modules that the forward calls
   Advice advice_;
-  bool interrupted_ = false;
+  std::unique_ptr<Runner> runner_;  // one, so that PyTorch is loaded once and no interruption is lost
+  bool has_written_ = false;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -21,6 +22,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A terminal that closes and Ctrl-\\ count as well: children must not be left behind.
+constexpr int interruptions[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr int most_patience = 3;  // of these, for a child whose time to end is not limited
 constexpr std::chrono::milliseconds longest_wait(1000);
 constexpr std::chrono::milliseconds between_calls(200);
 
@@ -38,7 +42,8 @@ class ChildGroup::HeldSignals {
  public:
   HeldSignals() {
     sigemptyset(&held_);
-    for (int signal : {SIGCHLD, SIGINT, SIGTERM}) sigaddset(&held_, signal);
+    sigaddset(&held_, SIGCHLD);
+    for (int signal : interruptions) sigaddset(&held_, signal);
     sigprocmask(SIG_BLOCK, &held_, &before_);
   }
   ~HeldSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
@@ -62,6 +67,7 @@ struct ChildGroup::Child {
   pid_t pid = 0;
   std::chrono::milliseconds grace{0};
   Clock::time_point stop_at = Clock::time_point::max();
+  int interruptions = 0;
   ChildResult result;
 };
 
@@ -108,11 +114,12 @@ bool ChildGroup::interrupted() {
 
 // A terminal's own signal reaches the children as it reached us.
 void ChildGroup::take(int signal, bool from_terminal) {
-  if (signal != SIGINT && signal != SIGTERM) return;
+  if (std::find(std::begin(interruptions), std::end(interruptions), signal) == std::end(interruptions))
+    return;
   interrupted_ = true;
   for (Child& child : children_) {
     bool limited = child.grace.count() > 0;
-    if (child.result.interrupted && limited) {
+    if (++child.interruptions >= (limited ? 2 : most_patience)) {
       kill(child.pid, SIGKILL);
     } else if (!from_terminal) {
       kill(child.pid, signal);

@@ -18,7 +18,7 @@ class WarmProgram;
 
 struct ChildResult {
   int status = 0;            // as waitpid gives it
-  bool interrupted = false;  // SIGINT or SIGTERM came while it ran
+  bool interrupted = false;  // an interruption came while it ran
 };
 
 struct ChildOptions {
@@ -32,7 +32,8 @@ struct ChildOptions {
   bool is_warm = false;
 };
 
-// Several at once. While it lives, SIGINT and SIGTERM do not end torchmem: they go on to the children.
+// Several at once. While it lives, interruptions (SIGINT, SIGTERM, SIGHUP, SIGQUIT) do not
+// end torchmem: they go on to the children.
 class ChildGroup {
  public:
   ChildGroup();
@@ -47,7 +48,7 @@ class ChildGroup {
   // Waits until one of them ends: its number and how it ended. At least one must run. `meanwhile`, if any, is
   // called a few times a second.
   std::pair<size_t, ChildResult> wait(const std::function<void()>& meanwhile = nullptr);
-  // Whether SIGINT or SIGTERM has come since the beginning.
+  // Whether an interruption has come since the beginning.
   bool interrupted();
 
  private:

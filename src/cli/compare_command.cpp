@@ -4,6 +4,7 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/runner.h"
+#include "cli/sizes.h"
 #include "cli/variants.h"
 #include "report/comparison.h"
 #include "run/phase_json.h"
@@ -31,7 +32,8 @@ class CompareCommand : public Command {
                "Example:\n"
                "  torchmem compare model.pt --input f32:32x3x224x224 --variant train --variant "
                "train+autocast=bf16\n"
-               "Exit codes: 0 every variant ran; 1 one ran out of memory; 2 one failed; 130 interrupted.");
+               "Exit codes: 0 every variant ran; 1 one ran out of memory; 2 one failed; 3 this "
+               "machine cannot run one;\n130 interrupted.");
   }
 
   ExitCode run() override {
@@ -51,9 +53,16 @@ class CompareCommand : public Command {
         outcomes[index] = outcome_of(jobs[index].name, std::move(run));
       });
     }
-    if (!common.json.empty()) write_json_output(common.json, comparison_json(outcomes));
-    if (!markdown_.empty()) write_output("--markdown", markdown_, comparison_markdown(outcomes));
-    if (common.json != "-") write_stdout(comparison_text(outcomes));
+    has_written_ = true;
+    write_all({[&] {
+                 if (!markdown_.empty()) write_output("--markdown", markdown_, comparison_markdown(outcomes));
+               },
+               [&] {
+                 if (!common.json.empty()) write_json_output(common.json, comparison_json(outcomes));
+               },
+               [&] {
+                 if (common.json != "-") write_stdout(comparison_text(outcomes));
+               }});
     ExitCode code = ExitCode::yes;
     for (const Outcome& outcome : outcomes) {
       if (outcome.run.error) code = std::max(code, exit_code_of(outcome.run.error->kind));
@@ -62,6 +71,7 @@ class CompareCommand : public Command {
   }
 
   json error_document(const Error& error) const override {
+    if (has_written_) return nullptr;
     RunError run_error{error.kind(), error.what(), {}, {}, json::object()};
     return {{"schema", "torchmem.compare/1"},
             {"torchmem", TORCHMEM_VERSION},
@@ -76,9 +86,11 @@ class CompareCommand : public Command {
     base.device = choose_device(options_.device);
     std::vector<Job> jobs;
     for (const std::string& variant : variants_) {
+      if (std::count(variants_.begin(), variants_.end(), variant) > 1)
+        throw Error(ErrorKind::bad_usage, "--variant " + variant + " is given twice");
       Job job = base;
       apply_variant(job, variant);
-      check_sized(job);
+      check_sized(job.request, "the inputs of " + job.name + " (or add batch=N to the variant)");
       jobs.push_back(std::move(job));
     }
     return jobs;
@@ -88,6 +100,7 @@ class CompareCommand : public Command {
   std::vector<std::string> variants_;
   std::string markdown_;
   size_t jobs_ = 0;
+  bool has_written_ = false;
 };
 
 }  // namespace

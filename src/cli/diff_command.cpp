@@ -54,7 +54,7 @@ class DiffCommand : public Command {
     app.add_option("A", before_, "What to compare from")->required();
     app.add_option("B", after_, "What to compare with it")->required();
     app.add_option("--top", top_, "How many changes of each part the text shows (default 10)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 1000000));
     app.footer(footer);
   }
 

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "cli/layout.h"
+#include "cli/sizes.h"
 #include "run/file.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/stream.h"
@@ -74,6 +75,7 @@ EngineProcess::EngineProcess(json request, const DeviceChoice& device, bool one_
   child_.grace = grace;
   stream_ = directory_.path() / "stream";
   request["stream"] = stream_.string();
+  resolve_sizes(request);
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
     request["device"] = {{"kind", "virtual"}, {"index", 0}};
     libraries_.emplace(virtual_gpu_libraries());

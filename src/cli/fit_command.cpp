@@ -8,6 +8,7 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/runner.h"
+#include "cli/sizes.h"
 #include "cli/spec.h"
 #include "cli/temporary_directory.h"
 #include "report/fit_report.h"
@@ -33,6 +34,8 @@ constexpr const char* footer =
     "a device's memory includes them.\n"
     "Exit codes: 0 a size fits; 1 none does; 2 could not; 3 this machine cannot; 130 interrupted.";
 
+constexpr uint64_t most_size = uint64_t{1} << 40;
+
 // More than any run takes, and half of the virtual device's address space.
 constexpr uint64_t memory_enough = uint64_t{1} << 43;
 
@@ -53,30 +56,32 @@ class FitCommand : public Command {
         ->group(group);
     app.add_option("--min", bounds_.least, "The smallest size")
         ->option_text("N (default 1)")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(uint64_t{1}, most_size))
         ->group(group);
     app.add_option("--max", bounds_.most, "The largest size")
         ->option_text("N (default 2^30)")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(uint64_t{1}, most_size))
         ->group(group);
     app.add_option("--multiple-of", bounds_.multiple, "Only multiples of N")
         ->option_text("N (default 1)")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(uint64_t{1}, most_size))
         ->group(group);
     app.add_option("--check", check_, "How many sizes above the answer must have been run without fitting")
         ->option_text("N (default 4 to 12, by what allocated memory leaves room for)")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(uint64_t{1}, most_size))
         ->group(group);
     app.add_flag("--exhaustive", bounds_.exhaustive, "Run every size, from the smallest on")->group(group);
-    app.add_option("--devices", devices_, "Several devices in place of --device: all profiles, or names")
-        ->option_text("all|NAME,NAME...")
-        ->group(group);
+    CLI::Option* devices =
+        app.add_option("--devices", devices_, "Several devices in place of --device: all profiles, or names")
+            ->option_text("all|NAME,NAME...")
+            ->group(group);
     add_jobs_option(app, jobs_);
     app.add_option("--html", html_, "A page with the curve of memory against size")
         ->option_text("FILE.html")
         ->group("Output");
     options_.named_dimensions = true;
     add_running_options(app, options_);
+    devices->excludes(app.get_option("--device"));
     app.footer(footer);
   }
 
@@ -91,30 +96,45 @@ class FitCommand : public Command {
     if (!interrupted) find_needs(runner);
     std::vector<FitResult> results;
     for (Search& search : searches_) results.push_back(finish(search));
-    // Nothing was run to its end, and not for want of memory: there is no answer.
-    if (results.size() == 1) check_answer(results.front());
-    if (!common.json.empty()) write_json_output(common.json, fit_json(results));
-    if (!html_.empty()) write_output("--html", html_, fit_html(results, options_.model));
-    if (interrupted) throw Error(ErrorKind::interrupted, interrupted_text(results.front()));
-    if (common.json != "-") write_stdout(fit_text(results));
+    std::optional<Error> failure = failure_of(results);
+    if (interrupted) failure = Error(ErrorKind::interrupted, interrupted_text(results.front()));
+    json document = fit_json(results);
+    if (failure && !interrupted) document["error"] = error_json(*failure);
+    has_written_ = true;
+    write_all({[&] {
+                 if (!common.json.empty() && common.json != "-") write_json_output(common.json, document);
+               },
+               [&] {
+                 if (!html_.empty()) write_output("--html", html_, fit_html(results, options_.model));
+               },
+               [&] {
+                 if (common.json == "-")
+                   write_json_output("-", document);
+                 else if (!failure)
+                   write_stdout(fit_text(results));
+               }});
+    if (failure) throw *failure;
     bool some = std::any_of(results.begin(), results.end(),
                             [](const FitResult& result) { return result.largest.has_value(); });
     return some ? ExitCode::yes : ExitCode::no;
   }
 
   json error_document(const Error& error) const override {
-    if (error.kind() == ErrorKind::interrupted) return nullptr;  // what was done is written already
-    RunError run_error{error.kind(), error.what(), {}, {}, json::object()};
+    if (has_written_) return nullptr;
     return {{"schema", "torchmem.fit/1"},
             {"torchmem", TORCHMEM_VERSION},
             {"results", json::array()},
-            {"error", error_to_json(run_error)}};
+            {"error", error_json(error)}};
   }
 
  private:
+  static json error_json(const Error& error) {
+    return error_to_json(RunError{error.kind(), error.what(), {}, {}, json::object()});
+  }
+
   // The name of the dimension that varies; every other one must have its size.
   std::string dimension(const json& request) const {
-    std::vector<std::string> names = unsized_dimensions(request.at("inputs"));
+    std::vector<std::string> names = open_dimensions(request);
     if (names.empty()) {
       throw Error(ErrorKind::bad_usage,
                   "no dimension of the inputs varies. Write a name in capital letters where it is, e.g. "
@@ -162,6 +182,7 @@ class FitCommand : public Command {
       search.result.device = text;
       search.result.dimension = name;
       search.result.least = (bounds_.least + bounds_.multiple - 1) / bounds_.multiple * bounds_.multiple;
+      search.result.multiple = bounds_.multiple;
       search.result.limit = limit;
       searches_.push_back(std::move(search));
     }
@@ -187,6 +208,8 @@ class FitCommand : public Command {
       }
     }
     for (const std::string& name : names) {
+      if (std::count(names.begin(), names.end(), name) > 1)
+        throw Error(ErrorKind::bad_usage, "--devices " + devices_ + ": " + name + " is named twice");
       std::string text = name.find(':') == std::string::npos ? "virtual:" + name : name;
       chosen.emplace_back(name, choose_device(text));
     }
@@ -281,16 +304,23 @@ class FitCommand : public Command {
     return result;
   }
 
-  // Throws what ended the runs when that was never a want of memory.
-  static void check_answer(const FitResult& result) {
-    if (result.largest || result.trials.empty()) return;
-    for (const FitTrial& trial : result.trials) {
-      if (trial.outcome.run.error->kind == ErrorKind::out_of_memory) return;
+  // What ended the runs, where nothing was run to its end and never for want of memory: there is no answer.
+  static std::optional<Error> failure_of(const std::vector<FitResult>& results) {
+    const FitTrial* first = nullptr;
+    std::string sizes;
+    for (const FitResult& result : results) {
+      if (result.largest) return std::nullopt;
+      for (const FitTrial& trial : result.trials) {
+        if (trial.outcome.run.error->kind == ErrorKind::out_of_memory) return std::nullopt;
+        if (!first) first = &trial;
+        if (&result == &results.front()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(trial.size);
+      }
     }
-    const FitTrial& first = result.trials.front();
-    throw Error(first.outcome.run.error->kind, "no size of " + result.dimension + " could be run. " +
-                                                   std::to_string(first.size) + ": " +
-                                                   error_text(first.outcome.run));
+    if (!first) return std::nullopt;
+    return Error(first->outcome.run.error->kind,
+                 "no size of " + results.front().dimension + " could be run. " + std::to_string(first->size) +
+                     " " + error_text(first->outcome.run) + "\nTried: " + sizes +
+                     ". If the model takes only others, --min or --multiple-of name them.");
   }
 
   static std::string interrupted_text(const FitResult& result) {
@@ -306,6 +336,7 @@ class FitCommand : public Command {
   std::string html_;
   FitBounds bounds_;
   uint64_t check_ = 0;
+  bool has_written_ = false;
   size_t jobs_ = 0;
   std::vector<Search> searches_;
   std::unique_ptr<TemporaryDirectory> directory_;

@@ -173,12 +173,6 @@ class GateCommand : public Command {
 
   void check_usage() {
     check_files();
-    for (const CLI::Option* option : app_->get_options()) {
-      const std::vector<std::string>& values = option->results();
-      if (std::find(values.begin(), values.end(), "") == values.end()) continue;
-      throw Error(ErrorKind::bad_usage,
-                  option->get_name() + " is empty: leave it out, or see why there is nothing in it");
-    }
     if (program.empty() == options_.model.empty()) {
       throw Error(ErrorKind::bad_usage, "expected either a MODEL, or a program after --");
     }

@@ -1,5 +1,7 @@
 #include "cli/levers.h"
 
+#include "cli/sizes.h"
+
 namespace torchmem::cli {
 
 using nlohmann::json;
@@ -77,6 +79,10 @@ void set_optimizer(Job& job, const char* name) {
     job.request["optimizer_form"] = "foreach";
 }
 
+const char* only_changing_shapes(const LeverContext& context) {
+  return sized_dimension(context.request).second > 0 ? nullptr : "every step has the same shapes (--sizes)";
+}
+
 const char* only_without_settings(const LeverContext& context) {
   return is_set(context, "alloc_conf") ? "allocator settings are given already" : nullptr;
 }
@@ -116,6 +122,9 @@ const std::vector<Lever>& lever_table() {
          return flag(context, "empty_cache") ? "it is done already" : nullptr;
        },
        [](Job& job, const LeverContext&) { job.request["empty_cache"] = true; }},
+      {"shapes=warm_up", "shapes", 2, "one more step, with the largest shapes, at the start",
+       "model(largest_batch).sum().backward()   # once, before the loop", only_changing_shapes,
+       [](Job& job, const LeverContext&) { warm_up_sizes(job.request); }},
       {"optimizer form: loop", "optimizer form", 1, "a slower optimizer step",
        "torch.optim.AdamW(..., foreach=False)",
        [](const LeverContext& context) { return only_other_form(context, "loop"); },
@@ -137,6 +146,12 @@ const std::vector<Lever>& lever_table() {
       {"channels_last", "layout", 2, "none in numbers beyond rounding",
        "model.to(memory_format=torch.channels_last); x likewise", only_images,
        [](Job& job, const LeverContext&) { job.request["channels_last"] = true; }},
+      {"shapes=padded", "shapes", 3, "work on the padding; masks, where it must not count",
+       "pad every batch to the longest there is", only_changing_shapes,
+       [](Job& job, const LeverContext&) { pad_sizes(job.request); }},
+      {"shapes=buckets", "shapes", 3, "work on the padding; masks, where it must not count",
+       "pad every batch to the next power of two", only_changing_shapes,
+       [](Job& job, const LeverContext&) { bucket_sizes(job.request); }},
       {"accumulate=2", "accumulate", 3, "two smaller passes a step; batch normalisation sees half a batch",
        "(loss / 2).backward()   # twice, then optimizer.step()", only_divisible<2>, accumulate<2>},
       {"accumulate=4", "accumulate", 3, "four smaller passes a step; batch normalisation sees a quarter",

@@ -44,6 +44,15 @@ ExitCode fail(const Command& command, const Error& error) {
   return exit_code_of(error.kind());
 }
 
+// The first option that was given nothing, as by a variable of CI that is not set; "" for none.
+std::string empty_option(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& values = option->results();
+    if (std::find(values.begin(), values.end(), "") != values.end()) return option->get_name();
+  }
+  return "";
+}
+
 ExitCode run_command(Command& command) {
   try {
     start_log(command.common);
@@ -98,7 +107,12 @@ ExitCode dispatch(std::vector<std::string> arguments) {
     return ExitCode::could_not;
   }
   for (size_t i = 0; i < commands.size(); ++i) {
-    if (parsers[i]->parsed()) return run_command(*commands[i]);
+    if (!parsers[i]->parsed()) continue;
+    if (std::string empty = empty_option(*parsers[i]); !empty.empty())
+      return fail(*commands[i],
+                  Error(ErrorKind::bad_usage, empty + " is empty: leave it out, or see why there "
+                                                      "is nothing in it"));
+    return run_command(*commands[i]);
   }
   return ExitCode::could_not;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/alloc_conf.h"
 #include "cli/model_file.h"
+#include "cli/sizes.h"
 #include "cli/spec.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
@@ -91,8 +92,8 @@ void add_run_options(json& request, const ModelOptions& options) {
   if (!options.autocast.empty()) check_one_of("--autocast", options.autocast, autocast_types);
   if (!options.dtype.empty()) check_one_of("--dtype", options.dtype, model_types);
   auto [optimizer, form] = parse_optimizer(options.optimizer);
-  if (options.steps < 1)
-    throw Error(ErrorKind::bad_usage, "--steps " + std::to_string(options.steps) + ": at least 1 is needed");
+  if (options.steps && *options.steps < 1)
+    throw Error(ErrorKind::bad_usage, "--steps " + std::to_string(*options.steps) + ": at least 1 is needed");
   if (options.accumulate < 1) {
     throw Error(ErrorKind::bad_usage,
                 "--accumulate " + std::to_string(options.accumulate) + ": at least 1 is needed");
@@ -101,7 +102,8 @@ void add_run_options(json& request, const ModelOptions& options) {
     throw Error(ErrorKind::bad_usage,
                 "--input and --inputs: give the inputs in one of the two ways, not both");
   }
-  Dimensions dimensions = options.named_dimensions ? Dimensions::numbers_and_names : Dimensions::numbers;
+  bool has_names = options.named_dimensions || !options.sizes.empty();
+  Dimensions dimensions = has_names ? Dimensions::numbers_and_names : Dimensions::numbers;
   request["inputs"] = options.inputs_file.empty() ? parse_inputs(options.inputs, dimensions)
                                                   : read_inputs_file(options.inputs_file, dimensions);
   const bool inference_mode = options.mode == "inference-mode";
@@ -111,7 +113,10 @@ void add_run_options(json& request, const ModelOptions& options) {
   request["optimizer_form"] = form;
   request["loss"] = options.loss;
   request["loss_on"] = null_if_empty(options.loss_on);
-  request["steps"] = options.steps;
+  if (!options.sizes.empty()) add_sizes(request, options.sizes);
+  size_t sizes = sized_dimension(request).second;
+  request["steps"] = options.steps ? *options.steps : sizes > 0 ? static_cast<int>(sizes) : 3;
+  if (!options.named_dimensions) check_sized(request);
   request["accumulate"] = options.accumulate;
   request["autocast"] = null_if_empty(options.autocast);
   request["dtype"] = null_if_empty(options.dtype);
@@ -183,6 +188,10 @@ void add_running_options(CLI::App& app, ModelOptions& options) {
                  "with SPECs as texts")
       ->option_text("FILE.json")
       ->group(inputs);
+  app.add_option("--sizes", options.sizes,
+                 "Shapes that change: a dimension of --input by its name, and its size in each step")
+      ->option_text("NAME=N,N,...")
+      ->group(inputs);
 
   const char* run = "Run";
   app.add_option("--mode", options.mode,
@@ -199,7 +208,9 @@ void add_running_options(CLI::App& app, ModelOptions& options) {
                  "The tensor of the result that the loss is of; the first one otherwise")
       ->option_text("NAME")
       ->group(run);
-  app.add_option("--steps", options.steps, "Iterations")->option_text("N (default 3)")->group(run);
+  app.add_option("--steps", options.steps, "Iterations")
+      ->option_text("N (default 3, or one for each of --sizes)")
+      ->group(run);
   app.add_option("--accumulate", options.accumulate,
                  "Micro-batches whose gradients add up before each optimizer step")
       ->option_text("N (default 1)")

@@ -21,7 +21,8 @@ struct ModelOptions {
   std::string optimizer = "adamw";
   std::string loss = "sum";
   std::string loss_on;
-  int steps = 3;
+  std::string sizes;         // "S=64,512,128"
+  std::optional<int> steps;  // 3, or one for each of the sizes
   int accumulate = 1;
   std::string autocast;
   std::string dtype;

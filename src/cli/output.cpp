@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <system_error>
 
@@ -84,6 +85,18 @@ void write_output(const std::string& option, const std::string& path, std::strin
     throw Error(ErrorKind::bad_usage,
                 option + ": cannot " + error.what() + ". Nothing was left under that name.");
   }
+}
+
+void write_all(const std::vector<std::function<void()>>& outputs) {
+  std::exception_ptr first;
+  for (const auto& output : outputs) {
+    try {
+      output();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 void write_json_output(const std::string& path, const nlohmann::json& document) {

@@ -1,6 +1,7 @@
 // Where results go. Files appear under their name whole or not at all, and never replace an input.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ void write_stdout(std::string_view text);
 
 // Writes a file; throws Error(bad_usage) naming the option.
 void write_output(const std::string& option, const std::string& path, std::string_view text);
+
+// Does each, also when one before it throws, so that no result is lost; then throws the first error again.
+void write_all(const std::vector<std::function<void()>>& outputs);
 
 // --json: "-" is standard output.
 void write_json_output(const std::string& path, const nlohmann::json& document);

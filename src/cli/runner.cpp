@@ -13,7 +13,6 @@
 
 #include "cli/engine_facts.h"
 #include "cli/engine_process.h"
-#include "cli/spec.h"
 
 namespace torchmem::cli {
 
@@ -71,15 +70,6 @@ void add_jobs_option(CLI::App& app, size_t& jobs) {
       ->group("Run");
 }
 
-void check_sized(const Job& job) {
-  std::vector<std::string> names = unsized_dimensions(job.request.at("inputs"));
-  if (names.empty()) return;
-  std::string what = job.name.empty() ? "the inputs" : "the inputs of " + job.name;
-  throw Error(ErrorKind::bad_usage, "dimension " + names[0] + " of " + what +
-                                        " has no size; write a number in --input" +
-                                        (names[0] == "B" ? ", or add batch=N to the variant" : ""));
-}
-
 Runner::Runner(const std::string& what, const CommonOptions& options, size_t at_once)
     : what_(what), progress_(what, options), at_once_(at_once == 0 ? parallel_engines() : at_once) {}
 
@@ -106,7 +96,7 @@ void Runner::run(const std::vector<Job>& jobs, const OnResult& on_result) {
       return;
     }
     try {
-      auto engine = std::make_unique<EngineProcess>(jobs[index].request, jobs[index].device, jobs.size() > 1);
+      auto engine = std::make_unique<EngineProcess>(jobs[index].request, jobs[index].device, true);
       size_t child = children_.start(engine->child());
       running.emplace(child, std::pair(index, std::move(engine)));
     } catch (const std::system_error& error) {

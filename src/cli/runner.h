@@ -28,14 +28,12 @@ size_t parallel_engines();
 // --jobs N.
 void add_jobs_option(CLI::App& app, size_t& jobs);
 
-// Throws Error(bad_usage) when a dimension of the job's inputs has no size.
-void check_sized(const Job& job);
-
 // Several jobs at once on the virtual GPU; one at a time as soon as one of them is for a real GPU, whose
 // memory they would share. SIGINT and SIGTERM go on to the engines while the runner lives.
 class Runner {
  public:
-  // `what` starts the progress line. `at_once` 0: parallel_engines().
+  // `what` starts the progress line. `at_once` 0: parallel_engines(). An engine is kept loaded for all jobs
+  // of all calls.
   Runner(const std::string& what, const CommonOptions& options, size_t at_once = 0);
 
   // Runs all; the results are in the jobs' order. Never throws for what happens to one job: its Run has the

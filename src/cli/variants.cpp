@@ -6,6 +6,7 @@
 
 #include "cli/alloc_conf.h"
 #include "cli/model_options.h"
+#include "cli/sizes.h"
 #include "cli/spec.h"
 #include "torchmem/error.h"
 
@@ -21,7 +22,7 @@ uint64_t whole_number(const std::string& text) {
   uint64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number == 0 || number > INT32_MAX)
-    refuse("'" + text + "' is not a whole number from 1 on");
+    refuse("'" + text + "' is not a whole number from 1 to " + std::to_string(INT32_MAX));
   return number;
 }
 
@@ -55,10 +56,31 @@ void set_optimizer(Job& job, const std::string& value) {
   job.request["optimizer_form"] = form;
 }
 
+void set_shapes(Job& job, const std::string& value) {
+  if (sized_dimension(job.request).second == 0) refuse("no shape changes: it needs --sizes NAME=N,N,...");
+  one_of(value, {"padded", "buckets", "warm_up"});
+  if (value == "padded") pad_sizes(job.request);
+  if (value == "buckets") bucket_sizes(job.request);
+  if (value == "warm_up") warm_up_sizes(job.request);
+}
+
 void set_device(Job& job, const std::string& value) {
   bool is_whole =
       value.find(':') != std::string::npos || value == "auto" || value == "cuda" || value == "virtual";
   job.device = choose_device(is_whole ? value : "virtual:" + value);
+}
+
+// Two parts that cannot both be.
+void check_together(const std::vector<std::string>& parts) {
+  auto given = [&](const char* name) { return std::find(parts.begin(), parts.end(), name) != parts.end(); };
+  const char* mode = nullptr;
+  for (const char* name : {"no_grad", "inference_mode", "grad", "train"}) {
+    if (!given(name)) continue;
+    if (mode) refuse(std::string("'") + mode + "' and '" + name + "' are two modes; one run has one");
+    mode = name;
+  }
+  if (mode && std::string(mode) != "train" && given("optimizer"))
+    refuse(std::string("'optimizer' is for training, and '") + mode + "' trains nothing");
 }
 
 std::string names_of_variants() {
@@ -132,6 +154,7 @@ const std::vector<VariantEntry>& variant_table() {
        }},
       {"batch", "N", "the dimension B of the inputs, else their first one",
        [](Job& job, const std::string& value) { set_batch(job.request["inputs"], whole_number(value)); }},
+      {"shapes", "padded|buckets|warm_up", "what is done about shapes that change (--sizes)", set_shapes},
       {"device", "NAME", "a profile's name, or as --device has it", set_device},
   };
   return table;
@@ -151,6 +174,7 @@ void apply_variant(Job& job, std::string_view variant) {
       apply_part(job, part);
       start = end + 1;
     }
+    check_together(seen);
   } catch (const Error& error) {
     throw Error(error.kind(), "--variant " + text + ": " + error.what());
   }

@@ -54,10 +54,10 @@ void cut(json& value, std::int64_t batch) {
 
 Request small(Request request) {
   std::int64_t batch = 0;
-  for (const auto& value : request.positional) batch = std::max(batch, batch_of(value));
-  for (const auto& [name, value] : request.named) batch = std::max(batch, batch_of(value));
-  for (auto& value : request.positional) cut(value, batch);
-  for (auto& [name, value] : request.named) cut(value, batch);
+  for (const auto& value : request.inputs.positional) batch = std::max(batch, batch_of(value));
+  for (const auto& [name, value] : request.inputs.named) batch = std::max(batch, batch_of(value));
+  for (auto& value : request.inputs.positional) cut(value, batch);
+  for (auto& [name, value] : request.inputs.named) cut(value, batch);
   request.autocast.reset();
   request.dtype.reset();
   return request;
@@ -116,7 +116,7 @@ json check(const Request& asked) {
   plain.inplace = false;
   const c10::Device cpu(c10::kCPU);
   auto model = load_torchscript(plain, cpu, /*weightless=*/false);
-  const InputBuilder builder(plain, *model, cpu);
+  const InputBuilder builder(plain, plain.inputs, *model, cpu);
   std::vector<IValue> inputs;
   std::vector<at::Tensor> expected;
   try {

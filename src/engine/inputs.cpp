@@ -253,19 +253,19 @@ std::string plural(std::size_t count, const char* noun) {
 
 }  // namespace
 
-InputBuilder::InputBuilder(const Request& request, const Model& model, c10::Device device)
+InputBuilder::InputBuilder(const Request& request, const Arguments& given, const Model& model,
+                           c10::Device device)
     : request_(request), signature_(model.signature()), device_(device) {
   auto arguments = model.arguments();
-  if (request.positional.size() > arguments.size()) {
-    refuse(plural(request.positional.size(), "input") + " given, but the model takes " +
+  if (given.positional.size() > arguments.size()) {
+    refuse(plural(given.positional.size(), "input") + " given, but the model takes " +
                plural(arguments.size(), "argument") + ".",
            signature_);
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    slots_.push_back(
-        {std::move(arguments[i]), i < request.positional.size() ? &request.positional[i] : nullptr});
+    slots_.push_back({std::move(arguments[i]), i < given.positional.size() ? &given.positional[i] : nullptr});
   }
-  for (const auto& [name, value] : request.named) {
+  for (const auto& [name, value] : given.named) {
     const auto slot =
         std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.argument.name() == name; });
     if (slot == slots_.end()) refuse("The model has no argument \"" + name + "\".", signature_);

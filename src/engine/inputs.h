@@ -9,7 +9,7 @@
 
 namespace torchmem::engine {
 
-/// Builds the arguments of one call on the device, in the order of the model's schema, from the request's
+/// Builds the arguments of one call on the device, in the order of the model's schema, from
 /// positional and named values; what neither names takes the schema's default. Floats are drawn by randn,
 /// integers below a bound by randint; a file is what torch.save wrote of a tensor. With dtype,
 /// floating inputs are made in it (one from a file is converted); with channels_last, every input of four
@@ -20,7 +20,7 @@ namespace torchmem::engine {
 /// another key type.
 class InputBuilder {
  public:
-  InputBuilder(const Request& request, const Model& model, c10::Device device);
+  InputBuilder(const Request& request, const Arguments& arguments, const Model& model, c10::Device device);
   std::vector<c10::IValue> build() const;
   /// The arguments' names, in the order of `build`.
   std::vector<std::string> names() const;

@@ -7,10 +7,14 @@
 
 #include <c10/util/Exception.h>
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <torch/csrc/jit/runtime/operator.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -18,9 +22,8 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
-#include <mutex>
-#include <set>
 
 #include "capture/stream_writer.h"
 #include "engine/check.h"
@@ -49,19 +52,54 @@ engine::Request read_request(const char* path) {
   return engine::parse_request(json);
 }
 
+/// The texts that were said, by this process or by one that was forked from the same one: copies share its
+/// memory.
+class SaidTexts {
+ public:
+  SaidTexts()
+      : hashes_(static_cast<std::atomic<std::size_t>*>(mmap(nullptr, kMost * sizeof(std::atomic<std::size_t>),
+                                                            PROT_READ | PROT_WRITE,
+                                                            MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+
+  /// Whether the text comes for the first time; also where there is no room to remember it.
+  bool add(const std::string& text) {
+    if (hashes_ == MAP_FAILED) return true;
+    const std::size_t hash = std::max<std::size_t>(std::hash<std::string>()(text), 1);
+    for (std::size_t i = 0; i < kMost; ++i) {
+      std::size_t seen = 0;
+      if (hashes_[i].compare_exchange_strong(seen, hash)) return true;
+      if (seen == hash) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 256;
+  std::atomic<std::size_t>* hashes_;
+};
+
 /// PyTorch's warnings, one line each and each once: they must neither reach stdout nor show C++ places.
 class WarningsToStderr : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {
     const std::string text = warning.msg().substr(0, warning.msg().find('\n'));
-    const std::lock_guard lock(mutex_);
-    if (said_.insert(text).second) std::cerr << "warning: PyTorch: " + text + "\n";
+    if (said_.add(text)) std::cerr << "warning: PyTorch: " + text + "\n";
   }
 
  private:
-  std::mutex mutex_;
-  std::set<std::string> said_;
+  SaidTexts said_;
 };
+
+WarningsToStderr& warnings() {
+  static WarningsToStderr handler;
+  return handler;
+}
+
+/// Nobody reads what is written for a torchmem that was killed.
+void end_with_parent() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() == 1) std::raise(SIGKILL);
+}
 
 /// Writes what happened until now, so that the run file can be made of it. The stream is all that is touched.
 extern "C" void on_signal(int number) {
@@ -93,8 +131,7 @@ int run(const engine::Request& request) {
   std::set_terminate(on_terminate);
   for (const int number : {SIGINT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
     std::signal(number, on_signal);
-  static WarningsToStderr warnings;
-  c10::WarningUtils::set_warning_handler(&warnings);
+  c10::WarningUtils::set_warning_handler(&warnings());
 
   int code = 0;
   try {
@@ -144,6 +181,7 @@ pid_t start_copy(const std::string& path) {
   if (pipe(ends) != 0) return 0;
   const pid_t between = fork();
   if (between == 0) {
+    const pid_t parent = getpid();
     const pid_t copy = fork();
     if (copy != 0) {
       const bool told = write(ends[1], &copy, sizeof copy) == sizeof copy;
@@ -153,6 +191,8 @@ pid_t start_copy(const std::string& path) {
     dup2(nothing, STDIN_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);
     for (const int end : {ends[0], ends[1], nothing}) close(end);
+    while (getppid() == parent) usleep(50);  // until the copy is torchmem's child
+    end_with_parent();
     std::_Exit(run_file(path.c_str()));
   }
   close(ends[1]);
@@ -166,6 +206,7 @@ pid_t start_copy(const std::string& path) {
 int serve() {
   // Operators are registered with their schemas unread; the first question for one reads them all.
   torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString("aten::add"));
+  warnings();
   if (!has_one_thread()) return 3;  // a copy would lack the others, and what they hold
   for (std::string path; std::getline(std::cin, path);) {
     const pid_t copy = start_copy(path);
@@ -182,5 +223,6 @@ int main(int argc, char** argv) {
     std::cerr << "usage: torchmem-engine REQUEST.json (it is started by torchmem)\n";
     return 2;
   }
+  end_with_parent();
   return std::strcmp(argv[1], "--serve") == 0 ? serve() : run_file(argv[1]);
 }

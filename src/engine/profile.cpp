@@ -43,9 +43,13 @@ class Run {
 
   void operator()() {
     load();
-    const InputBuilder inputs(request_, *model_, device_);
-    state_.call = inputs.call();
+    std::vector<InputBuilder> in_turn;
+    for (const Arguments& arguments : request_.inputs_in_turn)
+      in_turn.emplace_back(request_, arguments, *model_, device_);
+    if (in_turn.empty()) in_turn.emplace_back(request_, request_.inputs, *model_, device_);
     for (iteration_ = 0; *iteration_ < request_.steps; ++*iteration_) {
+      const InputBuilder& inputs = in_turn[static_cast<std::size_t>(*iteration_) % in_turn.size()];
+      state_.call = inputs.call();
       if (request_.mode == Mode::kTrain) {
         train(inputs);
       } else {

@@ -46,6 +46,13 @@ capture::Recording parse_recording(const std::string& word) {
                 "Unknown recording \"" + word + "\": expected owners, events or off.");
 }
 
+Arguments parse_arguments(const json& object) {
+  Arguments arguments;
+  read(object, "positional", arguments.positional);
+  read(object, "named", arguments.named);
+  return arguments;
+}
+
 }  // namespace
 
 Request parse_request(const json& object) {
@@ -62,9 +69,10 @@ Request parse_request(const json& object) {
     read(*device, "kind", request.device_kind);
     read(*device, "index", request.device_index);
   }
-  if (const auto inputs = object.find("inputs"); inputs != object.end()) {
-    read(*inputs, "positional", request.positional);
-    read(*inputs, "named", request.named);
+  if (const auto inputs = object.find("inputs"); inputs != object.end())
+    request.inputs = parse_arguments(*inputs);
+  if (const auto in_turn = object.find("inputs_in_turn"); in_turn != object.end()) {
+    for (const json& inputs : *in_turn) request.inputs_in_turn.push_back(parse_arguments(inputs));
   }
   std::string mode = "train";
   read(object, "mode", mode);

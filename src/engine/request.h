@@ -13,6 +13,12 @@ namespace torchmem::engine {
 
 enum class Mode { kTrain, kInference, kGradForward };
 
+/// The arguments of one call.
+struct Arguments {
+  std::vector<nlohmann::json> positional;
+  std::map<std::string, nlohmann::json> named;
+};
+
 /// What one engine process is asked to do; the file that the command line writes for it. A VALUE stays JSON
 /// until the model's schema is known:
 ///   {"tensor": {"dtype", "shape", "fill": randn|zeros|ones|arange|value|below, "value", "below", "spec": the
@@ -28,8 +34,9 @@ struct Request {
   std::optional<std::string> snapshots;
   std::string device_kind = "cuda";  // "cuda", "virtual", "cpu"
   int device_index = 0;
-  std::vector<nlohmann::json> positional;
-  std::map<std::string, nlohmann::json> named;
+  Arguments inputs;
+  std::vector<Arguments>
+      inputs_in_turn;  // of the steps, from the first again after the last; empty: `inputs`
   Mode mode = Mode::kTrain;
   bool inference_mode = false;  // with mode inference: InferenceMode in place of NoGradMode
   std::string optimizer = "adamw";

@@ -2,6 +2,8 @@
 #include <cstdio>
 
 #include "report/fidelity.h"
+#include "report/outcome_report.h"
+#include "report/run_header.h"
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "torchmem/advice.h"
@@ -136,7 +138,8 @@ json trial_json(const Trial& trial, const Trial& base) {
 
 std::string advice_text(const Advice& advice, const Run& about) {
   const Trial& base = advice.base;
-  std::string text = heading("lever") + numbers("as it is", base, base);
+  std::string text = wrap(where_text(about), 0) + wrap("run: " + arguments_text(about), 0) + "\n";
+  text += heading("lever") + numbers("as it is", base, base);
   bool any = false;
   for (const LeverTrial& lever : advice.levers) {
     if (verdict_of(lever, base) != Verdict::saves) continue;

@@ -58,15 +58,22 @@ std::string difference_text(const Outcome& first, const Outcome& outcome) {
     text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<Category>(i))) + " " +
             signed_bytes(from, to);
   }
-  return wrap(outcome.name + ": " + (text.empty() ? "nothing" : text), 2);
+  return wrap(outcome.name + ": " + (text.empty() ? "the same in every category" : text), 2);
 }
 
-std::string fidelity_note(const std::vector<Outcome>& outcomes) {
-  std::string names;
+// What is to be known of how far the numbers can be trusted, a line each.
+std::vector<std::string> fidelity_notes(const std::vector<Outcome>& outcomes) {
+  std::string assumed, unverified;
   for (const Outcome& outcome : outcomes) {
-    if (!outcome.run.findings.empty()) names += (names.empty() ? "" : ", ") + outcome.name;
+    auto note = [&](std::string& names) { names += (names.empty() ? "" : ", ") + outcome.name; };
+    if (!outcome.run.findings.empty()) note(assumed);
+    if (!is_verified(outcome.run)) note(unverified);
   }
-  return names.empty() ? "" : wrap("not complete, something was assumed (--json says what): " + names, 0);
+  std::vector<std::string> notes;
+  if (!assumed.empty()) notes.push_back("not complete, something was assumed (--json says what): " + assumed);
+  if (!unverified.empty())
+    notes.push_back("on a profile that was not verified against a device: " + unverified);
+  return notes;
 }
 
 }  // namespace
@@ -82,8 +89,9 @@ std::string comparison_text(const std::vector<Outcome>& outcomes) {
   if (!differences.empty()) {
     text += "\n" + wrap("allocated at the peak, against " + first.name + ":", 0) + differences;
   }
-  std::string note = fidelity_note(outcomes);
-  return text + (note.empty() ? "" : "\n" + note);
+  text += "\n" + wrap("ratio: of allocated, to " + first.name, 0);
+  for (const std::string& note : fidelity_notes(outcomes)) text += wrap(note, 0);
+  return text;
 }
 
 json comparison_json(const std::vector<Outcome>& outcomes) {
@@ -131,6 +139,8 @@ std::string comparison_markdown(const std::vector<Outcome>& outcomes) {
       text += markdown_cell(error_text(outcome.run)) + " | | | |\n";
     }
   }
+  text += "\nratio: of allocated, to " + markdown_cell(first.name) + "\n";
+  for (const std::string& note : fidelity_notes(outcomes)) text += "\n" + markdown_cell(note) + "\n";
   return text;
 }
 

@@ -27,12 +27,6 @@ constexpr Kind kinds[] = {
     {"unmodelled_call", "unmodelled_calls", "unmodelled call", "answered with not-supported"},
 };
 
-bool is_verified(const Run& run) {
-  // A real device is its own proof.
-  if (run.facts.value(json::json_pointer("/device/kind"), std::string()) == "cuda") return true;
-  return run.facts.value(json::json_pointer("/device/verified"), false);
-}
-
 // The card whose cuDNN workspaces were taken for this one's; empty: its own.
 std::string workspaces_of(const Run& run) {
   return run.facts.value(json::json_pointer("/device/workspaces_of"), std::string());
@@ -75,6 +69,12 @@ std::string describe(const Finding& finding, const Kind& kind) {
 }
 
 }  // namespace
+
+bool is_verified(const Run& run) {
+  // A real device is its own proof.
+  if (run.facts.value(json::json_pointer("/device/kind"), std::string()) == "cuda") return true;
+  return run.facts.value(json::json_pointer("/device/verified"), false);
+}
 
 bool says(const Finding& finding, const char* flag) {
   return finding.what.is_object() && finding.what.value(flag, json()) == true;

@@ -11,6 +11,9 @@ namespace torchmem {
 // {"complete", "verified", "estimated_workspaces": [...], "assumed_values": [...], "unmodelled_calls": [...]}
 nlohmann::json fidelity_json(const Run& run);
 
+// Whether the device was a real one, or one whose profile was compared with it.
+bool is_verified(const Run& run);
+
 // Whether the finding has that flag: "unknown", "without" (docs/schema/common.json).
 bool says(const Finding& finding, const char* flag);
 

@@ -83,6 +83,10 @@ double byte_step(double most) {
   return step;
 }
 
+std::string why_text(const FitPoint& point) {
+  return point.ran_out ? "does not fit: " + point.why : point.why;
+}
+
 class Chart {
  public:
   explicit Chart(const FitResult& result) : result_(result), points_(fit_curve(result)) {
@@ -149,8 +153,7 @@ class Chart {
   std::string cross(const FitPoint& point) const {
     double at_x = x(static_cast<double>(point.size));
     double at_y = room_ ? y(static_cast<double>(*room_)) : top;
-    return "<g><title>" +
-           xml(result_.dimension + " = " + format_count(point.size) + " does not fit: " + point.why) +
+    return "<g><title>" + xml(result_.dimension + " = " + format_count(point.size) + " " + why_text(point)) +
            "</title>\n" + line("refused", at_x - 5, at_y - 5, at_x + 5, at_y + 5) +
            line("refused", at_x - 5, at_y + 5, at_x + 5, at_y - 5) + "</g>\n";
   }
@@ -173,7 +176,7 @@ std::string rows(const FitResult& result) {
   for (const FitPoint& point : fit_curve(result)) {
     text += point.fits && result.largest == point.size ? "<tr class=\"answer\">" : "<tr>";
     text += "<td>" + format_count(point.size) + "</td>" + cell(point.allocated) + cell(point.reserved) +
-            "<td class=\"why\">" + xml(point.fits ? "" : "does not fit: " + point.why) + "</td></tr>\n";
+            "<td class=\"why\">" + xml(point.fits ? "" : why_text(point)) + "</td></tr>\n";
   }
   return text + "</table>\n";
 }

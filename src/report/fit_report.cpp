@@ -46,9 +46,14 @@ std::string room_text(const FitResult& result) {
                          : ", context and modules included");
 }
 
-// "83 to 90", "none".
-std::string range_text(uint64_t from, uint64_t to) {
-  return from == to ? format_count(from) : format_count(from) + " to " + format_count(to);
+// "83 to 90", "84 to 92 by 4".
+std::string range_text(uint64_t from, uint64_t to, uint64_t step) {
+  if (from == to) return format_count(from);
+  return format_count(from) + " to " + format_count(to) + (step > 1 ? " by " + format_count(step) : "");
+}
+
+bool ran_out(const FitTrial& trial) {
+  return trial.outcome.run.error && trial.outcome.run.error->kind == ErrorKind::out_of_memory;
 }
 
 std::string why_text(const FitResult& result) {
@@ -93,18 +98,22 @@ std::string answer_text(const FitResult& result) {
   if (result.at_most) {
     text += wrap("no larger one was allowed (--max)", 2);
   } else if (result.checked_through > *result.largest) {
-    text += wrap(range_text(*result.largest + 1, result.checked_through) +
-                     (result.checked_through == *result.largest + 1 ? " was run and does not fit"
-                                                                    : " were run and do not fit") +
-                     further_text(result),
-                 2);
+    uint64_t first = *result.largest + result.multiple;
+    text += wrap(
+        range_text(first, result.checked_through, result.multiple) +
+            (result.checked_through == first ? " was run and does not fit" : " were run and do not fit") +
+            further_text(result),
+        2);
   }
-  std::string holes;
+  std::string holes, failures, why;
   for (const FitTrial& other : result.trials) {
-    if (other.size < *result.largest && other.outcome.run.error)
-      holes += (holes.empty() ? "" : ", ") + format_count(other.size);
+    if (other.size >= *result.largest || !other.outcome.run.error) continue;
+    std::string& list = ran_out(other) ? holes : failures;
+    list += (list.empty() ? "" : ", ") + format_count(other.size);
+    if (!ran_out(other) && why.empty()) why = error_text(other.outcome.run);
   }
-  return text + (holes.empty() ? "" : wrap("smaller, but does not run: " + holes, 2));
+  if (!holes.empty()) text += wrap("smaller, but does not fit: " + holes, 2);
+  return text + (failures.empty() ? "" : wrap("smaller, but " + failures + " " + why, 2));
 }
 
 std::string curve_text(const FitResult& result) {
@@ -120,13 +129,15 @@ std::string curve_text(const FitResult& result) {
     const FitPoint& point = *next++;
     text += pad_left(format_count(point.size), size_width);
     if (!point.fits) {
-      text += pad_left("-", cell_width) + pad_left("-", cell_width) + "  does not fit";
-      auto more = std::find_if(next, points.end(), [](const FitPoint& other) { return other.fits; }) - next;
-      next += more;
-      if (more == 1) text += ", nor does " + format_count(next[-1].size);
-      if (more > 1)
-        text += ", nor do " + format_count(static_cast<uint64_t>(more)) + " more up to " +
-                format_count(next[-1].size);
+      text += pad_left("-", cell_width) + pad_left("-", cell_width) +
+              (point.ran_out ? "  does not fit" : "  failed");
+      auto end = std::find_if(next, points.end(), [&](const FitPoint& other) {
+        return other.fits || other.ran_out != point.ran_out;
+      });
+      if (end != next)
+        text += " (" + format_count(static_cast<uint64_t>(end - next) + 1) + " sizes, to " +
+                format_count(end[-1].size) + ")";
+      next = end;
       text += "\n";
       continue;
     }
@@ -151,23 +162,39 @@ std::string one_text(const FitResult& result) {
   return trial ? text + wrap(fidelity_line(trial->outcome.run), 0) : text;
 }
 
+// The devices for which `say` gives a reason to name them, and that reason.
+std::string notes(const std::vector<FitResult>& results, const char* what, bool (*applies)(const Run& run)) {
+  std::string names;
+  for (const FitResult& result : results) {
+    bool any = std::any_of(result.trials.begin(), result.trials.end(),
+                           [&](const FitTrial& trial) { return applies(trial.outcome.run); });
+    if (any) names += (names.empty() ? "" : ", ") + result.device;
+  }
+  return names.empty() ? "" : wrap(what + names, 0);
+}
+
 std::string table_text(const std::vector<FitResult>& results) {
-  std::string text = pad_right("device", 21) + pad_left("memory", cell_width) +
-                     pad_left("largest " + results.front().dimension, 14) + pad_left("reserves", cell_width) +
-                     pad_left("checked to", 12) + "\n";
+  std::string text = results.front().trials.empty()
+                         ? ""
+                         : wrap(model_and_software(results.front().trials.front().outcome.run), 0) + "\n";
+  text += pad_right("device", 21) + pad_left("memory", cell_width) +
+          pad_left("largest " + results.front().dimension, 14) + pad_left("reserves", cell_width) +
+          pad_left("checked to", 12) + "\n";
   for (const FitResult& result : results) {
     text += pad_right(shorten(result.device, 20), 21) +
             pad_left(result.capacity ? format_bytes(*result.capacity) : "-", cell_width);
     if (!result.largest) {
-      bool memory = std::any_of(result.trials.begin(), result.trials.end(), [](const FitTrial& trial) {
-        return trial.outcome.run.error && trial.outcome.run.error->kind == ErrorKind::out_of_memory;
-      });
+      bool memory = std::any_of(result.trials.begin(), result.trials.end(), ran_out);
       text += pad_left(memory ? "none" : "failed", 14);
       if (result.unlimited && result.unlimited->outcome.peak && result.unlimited->outcome.peak->reserved) {
         text += "  " + format_count(result.least) + " needs " +
                 format_bytes(*result.unlimited->outcome.peak->reserved);
       }
       text += "\n";
+      if (!memory && !result.trials.empty())
+        text += wrap(
+            format_count(result.trials.front().size) + " " + error_text(result.trials.front().outcome.run),
+            2);
       continue;
     }
     const FitTrial* trial = find_trial(result, *result.largest);
@@ -183,7 +210,11 @@ std::string table_text(const std::vector<FitResult>& results) {
   } else {
     text += wrap("memory has context and modules in it, what a size reserves has not", 0);
   }
-  return text;
+  return text +
+         notes(results, "not complete, something was assumed (--json says what): ",
+               [](const Run& run) { return !run.findings.empty(); }) +
+         notes(results,
+               "not verified against such a card: ", [](const Run& run) { return !is_verified(run); });
 }
 
 json trial_json(const FitTrial& trial) {
@@ -228,6 +259,7 @@ std::vector<FitPoint> fit_curve(const FitResult& result) {
     FitPoint point;
     point.size = trial.size;
     point.fits = !trial.outcome.run.error;
+    point.ran_out = ran_out(trial);
     if (point.fits && trial.outcome.peak) {
       point.allocated = trial.outcome.peak->allocated;
       point.reserved = trial.outcome.peak->reserved;

@@ -21,6 +21,7 @@ struct FitResult {
   std::string device;  // as --device has it
   std::string dimension;
   uint64_t least = 1;                 // the smallest size that was allowed
+  uint64_t multiple = 1;              // only multiples of it were allowed
   std::optional<uint64_t> largest;    // that was run and fits
   uint64_t checked_through = 0;       // every size above `largest` up to this one was run and does not fit
   bool at_most = false;               // `largest` is the largest size that was allowed
@@ -34,6 +35,7 @@ struct FitResult {
 struct FitPoint {
   uint64_t size = 0;
   bool fits = false;
+  bool ran_out = false;  // of one that does not fit: for want of memory
   std::optional<uint64_t> allocated;  // peaks; of a size that does not fit: absent
   std::optional<uint64_t> reserved;
   std::string why;  // of one that does not fit

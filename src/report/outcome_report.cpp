@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "report/run_header.h"
+#include "report/style.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 
@@ -23,14 +24,22 @@ std::string first_sentence(const std::string& message) {
   return message.substr(0, end);
 }
 
-}  // namespace
-
-std::string where_text(const Run& run) {
-  std::string text = fact(run, "/model/path");
-  if (std::string device = device_text(run); !device.empty()) text += (text.empty() ? "" : " on ") + device;
+// ", torch 2.11.0, CUDA 13.0"
+std::string software_text(const Run& run) {
+  std::string text;
   if (std::string torch = fact(run, "/software/torch"); !torch.empty()) text += ", torch " + torch;
   if (std::string cuda = fact(run, "/software/cuda"); !cuda.empty()) text += ", CUDA " + cuda;
   return text;
+}
+
+}  // namespace
+
+std::string model_and_software(const Run& run) { return printable(fact(run, "/model/path")) + software_text(run); }
+
+std::string where_text(const Run& run) {
+  std::string text = printable(fact(run, "/model/path"));
+  if (std::string device = device_text(run); !device.empty()) text += (text.empty() ? "" : " on ") + device;
+  return text + software_text(run);
 }
 
 std::string error_text(const Run& run) {

@@ -11,6 +11,9 @@ namespace torchmem {
 // "resnet50.pt on virtual:h200 (NVIDIA H200), torch 2.11.0, CUDA 13.0": of one run's facts.
 std::string where_text(const Run& run);
 
+// "resnet50.pt, torch 2.11.0, CUDA 13.0": the same without the device.
+std::string model_and_software(const Run& run);
+
 // "out of memory in forward of iteration 0: CUDA out of memory. Tried ...", or another error with its phase;
 // the first sentence of the message. Empty without an error.
 std::string error_text(const Run& run);

@@ -57,6 +57,11 @@ std::string arguments_text(const Run& run) {
   json steps = run.facts.value(json::json_pointer("/arguments/steps"), json());
   if (steps.is_number_unsigned() || steps.is_number_integer())
     text += ", " + counted(steps.get<uint64_t>(), "step");
+  const json in_turn = run.facts.value(json::json_pointer("/arguments/sizes"), json());
+  for (const auto& [name, sizes] : in_turn.items()) {
+    text += ", " + name + " =";
+    for (const json& size : sizes) text += " " + size.dump();
+  }
   return text;
 }
 

@@ -52,8 +52,8 @@ TEST(Request, ReadsWhatTheCommandLineWrites) {
   const Request request = parse_request(object);
   EXPECT_EQ(request.device_kind, "virtual");
   EXPECT_EQ(request.device_index, 1);
-  ASSERT_EQ(request.positional.size(), 1u);
-  EXPECT_EQ(request.named.at("n")["string"], "x");
+  ASSERT_EQ(request.inputs.positional.size(), 1u);
+  EXPECT_EQ(request.inputs.named.at("n")["string"], "x");
   EXPECT_EQ(request.mode, Mode::kGradForward);
   EXPECT_EQ(request.limit_bytes, 123456789012u);
   EXPECT_TRUE(request.debug);

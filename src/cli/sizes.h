@@ -1,0 +1,32 @@
+// Sizes that a dimension of the inputs takes in turn, one in each step: "S=64,512,128". A request has them as
+// "sizes", {"S": [64, 512, 128]}, while its inputs have the dimension's name, until the engine is started.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace torchmem::cli {
+
+// Throws Error(bad_usage) when the text is no such list or no input has that dimension.
+void add_sizes(nlohmann::json& request, const std::string& text);
+
+// The dimension's name and how many sizes it takes; "" and 0 without sizes.
+std::pair<std::string, size_t> sized_dimension(const nlohmann::json& request);
+
+// The dimensions of the inputs that have neither a size nor several in turn.
+std::vector<std::string> open_dimensions(const nlohmann::json& request);
+
+// Throws Error(bad_usage) when there is one; `what` names the inputs: "the inputs of resnet:batch=8".
+void check_sized(const nlohmann::json& request, const std::string& what = "the inputs");
+
+// What can be done about shapes that change; nothing where the request has no sizes.
+void pad_sizes(nlohmann::json& request);      // every step has the largest
+void bucket_sizes(nlohmann::json& request);   // each is rounded up to a power of two, to the largest at most
+void warm_up_sizes(nlohmann::json& request);  // a step with the largest comes first
+
+// Gives the inputs their sizes: "inputs" those of the largest, "inputs_in_turn" those of each step.
+void resolve_sizes(nlohmann::json& request);
+
+}  // namespace torchmem::cli
