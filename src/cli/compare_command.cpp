@@ -90,7 +90,7 @@ class CompareCommand : public Command {
         throw Error(ErrorKind::bad_usage, "--variant " + variant + " is given twice");
       Job job = base;
       apply_variant(job, variant);
-      check_sized(job.request, "the inputs of " + job.name + " (or add batch=N to the variant)");
+      check_sized(job.request, "the inputs of " + job.name);
       jobs.push_back(std::move(job));
     }
     return jobs;

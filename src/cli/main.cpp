@@ -27,6 +27,8 @@ bool is_command(const std::string& name) {
                      [&](const CommandEntry& entry) { return name == entry.name; });
 }
 
+constexpr int not_utf8 = 316;  // nlohmann::json's number of that error
+
 void say(const std::string& message) { std::cerr << "torchmem: " << message << std::endl; }
 
 ExitCode fail(const Command& command, const Error& error) {
@@ -53,6 +55,10 @@ std::string empty_option(const CLI::App& app) {
   return "";
 }
 
+Error unexpected(const std::exception& error) {
+  return {ErrorKind::internal, std::string("something unexpected went wrong: ") + error.what()};
+}
+
 ExitCode run_command(Command& command) {
   try {
     start_log(command.common);
@@ -62,9 +68,15 @@ ExitCode run_command(Command& command) {
   } catch (const std::bad_alloc&) {
     return fail(command, Error(ErrorKind::unavailable,
                                "this machine's memory ran out (host memory, not the device's)"));
-  } catch (const std::exception& error) {
+  } catch (const nlohmann::json::type_error& error) {
     return fail(command,
-                Error(ErrorKind::internal, std::string("something unexpected went wrong: ") + error.what()));
+                error.id == not_utf8
+                    ? Error(ErrorKind::bad_usage,
+                            "a path or a name that was given is not UTF-8 text, as results and requests "
+                            "to the engine are. Rename it, or give it through a link")
+                    : unexpected(error));
+  } catch (const std::exception& error) {
+    return fail(command, unexpected(error));
   }
 }
 
