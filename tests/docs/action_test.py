@@ -90,12 +90,14 @@ class Action(unittest.TestCase):
 
     def test_program_that_fails(self):
         summary, report = self.use(2, program="python3 train.py; exit 3", budget="24GiB")
-        self.assertEqual((summary, report["error"]["kind"], report["checks"]), ("", "model_failed", []))
+        self.assertEqual((report["error"]["kind"], report["checks"]), ("model_failed", []))
+        self.assertIn("**torchmem gate: error** for bash -c", summary)
 
     def test_no_result_of_an_earlier_use(self):
         self.use(0, model="model.pt", input=INPUT, budget="24GiB")
         summary, report = self.use(2, model="missing.pt", input=INPUT, budget="24GiB")
-        self.assertEqual((summary, report["error"]["kind"], report["checks"]), ("", "bad_model", []))
+        self.assertEqual((report["error"]["kind"], report["checks"]), ("bad_model", []))
+        self.assertIn("missing.pt does not exist", summary)
         self.assertEqual(
             self.use(2, model="model.pt", input=INPUT, budget="24GiB", options="--no-such-option"), ("", None)
         )

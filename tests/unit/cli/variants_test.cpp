@@ -74,8 +74,8 @@ TEST(Variants, EveryNameDoesWhatItSays) {
 
 TEST(Variants, MistakesNameThePart) {
   EXPECT_EQ(refusal("autocast=f64"), "--variant autocast=f64: 'f64' is none of bf16, f16");
-  EXPECT_EQ(refusal("accumulate=0"), "--variant accumulate=0: '0' is not a whole number from 1 on");
-  EXPECT_EQ(refusal("batch=1.5"), "--variant batch=1.5: '1.5' is not a whole number from 1 on");
+  EXPECT_EQ(refusal("accumulate=0"), "--variant accumulate=0: '0' is not a whole number from 1 to 2147483647");
+  EXPECT_EQ(refusal("batch=1.5"), "--variant batch=1.5: '1.5' is not a whole number from 1 to 2147483647");
   EXPECT_EQ(refusal("autocast"), "--variant autocast: 'autocast' needs a value, autocast=bf16|f16");
   EXPECT_EQ(refusal("no_grad=1"), "--variant no_grad=1: 'no_grad' takes no value");
   EXPECT_EQ(refusal("train+"), "--variant train+: there is nothing to change");
