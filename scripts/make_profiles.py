@@ -62,7 +62,6 @@ def sources_of(card, table, profile, same_capability):
     named = {
         'properties': ['properties.' + key for key in card['properties']],
         'device_query': ['properties.' + key for key in table['device_query']],
-        'total_bytes': ['total_bytes', 'properties.totalGlobalMem'],
     }
     sources = []
     for source in card['sources']:
@@ -100,7 +99,7 @@ def make(identity, table, h200):
     major, minor = (int(number) for number in card['capability'].split('.'))
     same_capability = (major, minor) == (h200['properties']['major'], h200['properties']['minor'])
     own = {'major': major, 'minor': minor, **table['capabilities']['numbers'][card['capability']], **card['properties']}
-    properties = {**without(h200['properties'], NOT_OTHERS['properties']), **own, 'totalGlobalMem': card['total_bytes']}
+    properties = {**without(h200['properties'], NOT_OTHERS['properties']), **own}
     attributes = without(h200['attributes'], NOT_OTHERS['attributes'] + ([] if same_capability else [PERFORMANCE_RATIO]))
     attributes.update({ATTRIBUTE_OF[key]: value for key, value in own.items()})
     profile = {

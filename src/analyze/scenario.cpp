@@ -1,7 +1,6 @@
 #include "torchmem/scenario.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "torchmem/bytes.h"
@@ -26,6 +25,9 @@ constexpr Number numbers[] = {{"allocated_bytes", true},      {"reserved_bytes",
 
 constexpr const char* comparisons[] = {"==", "!=", ">=", "<=", ">", "<"};
 
+// A number at a mark can be added to it without overflow.
+constexpr uint64_t largest_bound = uint64_t{1} << 62;
+
 constexpr const char* form =
     "expected a comparison and a size, e.g. \">= 3GiB\", \"== @before\" or \"<= @before + 16MiB\"";
 
@@ -45,12 +47,20 @@ bool holds(const std::string& comparison, int64_t left, int64_t right) {
 }
 
 std::string number_text(const std::string& name, int64_t value) {
-  for (const Number& number : numbers) {
-    if (name == number.name && number.is_size && value >= 0)
-      return format_bytes(static_cast<uint64_t>(value)) + " (" + format_count(static_cast<uint64_t>(value)) +
-             " B)";
-  }
-  return std::to_string(value);
+  bool is_size = std::any_of(std::begin(numbers), std::end(numbers),
+                             [&](const Number& number) { return name == number.name && number.is_size; });
+  if (!is_size) return std::to_string(value);
+  uint64_t bytes = value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  std::string sign = value < 0 ? "-" : "";
+  std::string text = sign + format_bytes(bytes);
+  return bytes < 1024 ? text : text + " (" + sign + format_count(bytes) + " B)";
+}
+
+// Before the first action there is nothing.
+Numbers none_yet() {
+  Numbers zeros;
+  for (const Number& number : numbers) zeros[number.name] = 0;
+  return zeros;
 }
 
 std::string expected_text(const Expectation& expected, int64_t value) {
@@ -132,8 +142,7 @@ Expectation parse_expectation(const std::string& number, const std::string& text
     rest = trimmed(rest.substr(1));
   }
   uint64_t bytes = parse_bytes(rest, "'" + text + "'");
-  if (bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-    throw Error(ErrorKind::bad_usage, "'" + text + "': the size is too large");
+  if (bytes > largest_bound) throw Error(ErrorKind::bad_usage, "'" + text + "': the size is too large");
   expected.bytes = sign * static_cast<int64_t>(bytes);
   return expected;
 }
@@ -171,8 +180,10 @@ ScenarioResult scenario_result(const Scenario& scenario, const Run& run) {
   }
   json failures = run.facts.value("out_of_memory", json::object());
   ScenarioResult result;
+  // What the engine says first: without it the run never came to the first step.
+  if (run.error && !run.facts.contains("software")) return result;
   std::map<std::string, Numbers> marks;
-  Numbers now;
+  Numbers now = none_yet();
   ScenarioRow last;
   bool failed = false;  // an out-of-memory that no step has expected yet
   size_t position = 0;

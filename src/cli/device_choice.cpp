@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 
+#include "cli/device_profile.h"
 #include "cli/layout.h"
 #include "cli/real_devices.h"
 #include "torchmem/error.h"
@@ -21,24 +21,17 @@ constexpr std::string_view expected =
 
 [[noreturn]] void refuse(ErrorKind kind, const std::string& what) { throw Error(kind, "--device: " + what); }
 
-json read_profile(const fs::path& file) {
-  std::ifstream in(file);
-  if (!in) refuse(ErrorKind::bad_usage, "cannot read the device profile " + file.string());
-  json profile = json::parse(in, nullptr, /*allow_exceptions=*/false);
-  if (!profile.is_object() || profile.value("schema", json()) != "torchmem.device/1") {
-    refuse(ErrorKind::bad_usage,
-           file.string() + " is not a device profile: expected JSON with \"schema\": \"torchmem.device/1\"");
-  }
-  return profile;
-}
-
 DeviceChoice choose_virtual(const std::string& name) {
   DeviceChoice choice;
   std::error_code error;
   if (name.find('/') != std::string::npos || name.ends_with(".json")) {
     choice.profile_file = fs::absolute(name);
-    if (!fs::is_regular_file(name, error)) refuse(ErrorKind::bad_usage, "there is no device profile " + name);
-    choice.profile_id = read_profile(choice.profile_file).value("id", choice.profile_file.stem().string());
+    // A pipe could be read once, and the engine reads it again.
+    if (fs::exists(name, error) && !fs::is_regular_file(name, error))
+      refuse(ErrorKind::bad_usage, name + " is " +
+                                       (fs::is_directory(name, error) ? "a directory" : "no plain file") +
+                                       ", but the file of a device profile is expected");
+    choice.profile_id = read_device_profile(name).value("id", choice.profile_file.stem().string());
     return choice;
   }
   std::string known;
@@ -82,7 +75,7 @@ std::vector<json> device_profiles() {
   std::vector<json> profiles;
   for (const auto& entry : fs::directory_iterator(profiles_directory())) {
     if (entry.path().extension() != ".json") continue;
-    json profile = read_profile(entry.path());
+    json profile = read_device_profile(entry.path().string());
     if (!profile.contains("id")) profile["id"] = entry.path().stem().string();
     profile["file"] = entry.path().string();
     profiles.push_back(std::move(profile));

@@ -134,22 +134,22 @@ void add_run_options(json& request, const ModelOptions& options) {
 
 }  // namespace
 
-std::pair<std::string, std::string> parse_optimizer(const std::string& text) {
+std::pair<std::string, std::string> parse_optimizer(const std::string& text, const std::string& what) {
   size_t colon = text.find(':');
   std::string name = text.substr(0, colon);
   std::string form = colon == std::string::npos ? "loop" : text.substr(colon + 1);
   for (const Optimizer& optimizer : optimizers) {
     if (name != optimizer.name) continue;
     if (form == "fused" && !optimizer.has_fused) {
-      throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": PyTorch has no fused form of " + name +
+      throw Error(ErrorKind::bad_usage, what + " " + text + ": PyTorch has no fused form of " + name +
                                             " on CUDA. Expected " + name + " or " + name + ":foreach.");
     }
     if (form == "foreach" || form == "fused" || (form == "loop" && colon == std::string::npos))
       return {name, form};
-    throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": unknown form '" + form +
+    throw Error(ErrorKind::bad_usage, what + " " + text + ": unknown form '" + form +
                                           "'. Expected foreach, fused, or no ':' for LibTorch's own loop.");
   }
-  throw Error(ErrorKind::bad_usage, "--optimizer " + text + ": unknown optimizer. Expected one of " +
+  throw Error(ErrorKind::bad_usage, what + " " + text + ": unknown optimizer. Expected one of " +
                                         optimizer_names() + ", with :foreach or :fused.");
 }
 

@@ -50,8 +50,10 @@ void add_running_options(CLI::App& app, ModelOptions& options);
 nlohmann::json make_request(const ModelOptions& options, const std::string& command,
                             const std::string& log_level);
 
-// "adamw:foreach" as name and form; no suffix is LibTorch's own loop, "loop". Throws Error(bad_usage).
-std::pair<std::string, std::string> parse_optimizer(const std::string& text);
+// "adamw:foreach" as name and form; no suffix is LibTorch's own loop, "loop". Throws Error(bad_usage) that
+// starts with `what`.
+std::pair<std::string, std::string> parse_optimizer(const std::string& text,
+                                                    const std::string& what = "--optimizer");
 
 const std::vector<std::string>& loss_names();
 

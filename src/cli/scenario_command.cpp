@@ -1,3 +1,4 @@
+#include <cstring>
 #include <map>
 
 #include "cli/alloc_conf.h"
@@ -8,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario_file.h"
+#include "report/style.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/bytes.h"
 #include "torchmem/run_file.h"
@@ -24,6 +26,28 @@ constexpr const char* footer =
     "tells of all.\n"
     "Exit codes: 0 done, all expectations met; 1 one was not met, or out of memory; 2 could not; 3 this "
     "machine cannot.";
+
+// The engine's advice names the options of profile; in a scenario a field of the action says the same.
+struct Advice {
+  const char* of_profile;
+  const char* of_scenario;
+};
+
+constexpr Advice advices[] = {
+    {"Choose one with --method NAME.", "Choose one with \"method\"."},
+    {"Choose another with --loss, or another tensor with --loss-on.",
+     "Choose another with \"kind\", or another tensor with \"on\"."},
+    {"It comes from an extension library: give that library with --library FILE.so",
+     "It comes from an extension library, which scenarios cannot load; profile can, with --library FILE.so"},
+};
+
+void use_words_of_scenarios(RunError& error) {
+  for (const Advice& advice : advices) {
+    size_t start = error.message.find(advice.of_profile);
+    if (start != std::string::npos)
+      error.message.replace(start, std::strlen(advice.of_profile), advice.of_scenario);
+  }
+}
 
 class ScenarioCommand : public Command {
  public:
@@ -55,6 +79,7 @@ class ScenarioCommand : public Command {
     Progress progress("running " + path_, common);
     Run run = run_engine(request, device);
     progress.end();
+    if (run.error) use_words_of_scenarios(*run.error);
     add_engine_facts(run, request, device);
     if (!save_.empty()) {
       complete_block_sizes(run);
@@ -99,7 +124,7 @@ class ScenarioCommand : public Command {
   ExitCode report(const Scenario& scenario, const Run& run) const {
     ScenarioResult result = scenario_result(scenario, run);
     if (!common.json.empty()) write_json_output(common.json, scenario_json(scenario, result, run));
-    bool has_text = common.json != "-" && (!run.error || run.error->kind == ErrorKind::out_of_memory);
+    bool has_text = common.json != "-" && (!run.error || !result.rows.empty());
     if (has_text) write_stdout(scenario_text(scenario, result, run, all_rows_));
     if (run.error) {
       say(scenario, run);
@@ -115,8 +140,9 @@ class ScenarioCommand : public Command {
       for (const ScenarioStep& step : scenario.steps) {
         if (step.action.is_null()) continue;
         if (position++ != static_cast<size_t>(*run.error->iteration)) continue;
-        run.error->message = step.place + (step.loop.empty() ? "" : " (" + step.loop + ")") + ", " +
-                             step.label + ": " + run.error->message;
+        run.error->message =
+            printable(step.place + (step.loop.empty() ? "" : " (" + step.loop + ")") + ", " + step.label) +
+            ": " + run.error->message;
         break;
       }
     }

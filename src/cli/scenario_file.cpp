@@ -10,6 +10,7 @@
 #include "cli/model_file.h"
 #include "cli/model_options.h"
 #include "cli/spec.h"
+#include "report/style.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
 
@@ -44,10 +45,33 @@ constexpr const char* word(Thing thing) {
   return "thing";
 }
 
+std::string a_thing(Thing thing) {
+  return (thing == Thing::optimizer ? "an " : "a ") + std::string(word(thing));
+}
+
+std::string in_quotes(const std::string& text) { return "'" + brief(text) + "'"; }
+
+// The names to choose from, in a message: not all of thousands.
+std::string choice(const std::vector<std::string>& names) {
+  constexpr size_t most = 20;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < most; ++i) text += (i > 0 ? ", " : "") + brief(names[i]);
+  if (names.size() > most) text += " and " + format_count(names.size() - most) + " more";
+  return text;
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+// What another part says of `given`, with no more of it than is shown elsewhere.
+std::string said_of(const std::string& given, const Error& error) {
+  std::string message = error.what();
+  if (size_t start = message.find(given); start != std::string::npos)
+    message.replace(start, given.size(), brief(given));
+  return message;
 }
 
 class Reader {
@@ -64,10 +88,9 @@ class Reader {
     if (document.contains("limit")) file_.limit_bytes = size(document, "", "limit");
     if (document.contains("alloc_conf")) {
       file_.alloc_conf = text(document, "", "alloc_conf");
-      check_alloc_conf(*file_.alloc_conf, "scenario " + path_ + ", at alloc_conf");
+      check_alloc_conf(*file_.alloc_conf, where("alloc_conf"));
     }
     actions(document, "", "actions", 0);
-    if (file_.scenario.steps.empty()) refuse("actions", "there is no action");
     return std::move(file_);
   }
 
@@ -105,9 +128,12 @@ class Reader {
     return table;
   }
 
+  std::string where(const std::string& place) const {
+    return "scenario " + printable(path_) + (place.empty() ? "" : ", at " + place);
+  }
+
   [[noreturn]] void refuse(const std::string& place, const std::string& why) const {
-    throw Error(ErrorKind::bad_input,
-                "scenario " + path_ + (place.empty() ? "" : ", at " + place) + ": " + why);
+    throw Error(ErrorKind::bad_input, where(place) + ": " + why);
   }
 
   static std::string at(const std::string& place, const std::string& field) {
@@ -117,8 +143,8 @@ class Reader {
   void check_fields(const json& object, const std::string& place, const Names& known) const {
     for (const auto& [name, value] : object.items()) {
       if (known.count(name)) continue;
-      refuse(at(place, name), "there is no such field here; expected " +
-                                  joined(std::vector<std::string>(known.begin(), known.end())));
+      refuse(at(place, brief(name)), "there is no such field here; expected " +
+                                         joined(std::vector<std::string>(known.begin(), known.end())));
     }
   }
 
@@ -129,16 +155,16 @@ class Reader {
       if (!object.is_object()) refuse("variables", "expected an object of names and values");
       for (const auto& [name, value] : object.items()) {
         if (!value.is_string() && !value.is_number_integer())
-          refuse("variables." + name, "expected a text or a whole number, got " + value.dump());
+          refuse("variables." + brief(name), "expected a text or a whole number, got " + brief(value));
         variables_.emplace(name, value.is_string() ? value.get<std::string>() : value.dump());
         known.insert(name);
       }
     }
     for (const auto& [name, value] : given_) {
       if (known.count(name)) continue;
-      refuse("variables", "there is no variable '" + name + "' to set; the file has " +
+      refuse("variables", "there is no variable " + in_quotes(name) + " to set; the file has " +
                               (known.empty() ? std::string("none")
-                                             : joined(std::vector<std::string>(known.begin(), known.end()))));
+                                             : choice(std::vector<std::string>(known.begin(), known.end()))));
     }
   }
 
@@ -156,8 +182,8 @@ class Reader {
       if (found == variables_.end()) {
         std::vector<std::string> known;
         for (const auto& [known_name, value] : variables_) known.push_back(known_name);
-        refuse(place, "'" + text + "' names no variable behind '{'; there " +
-                          (known.empty() ? std::string("are none here") : "are " + joined(known)));
+        refuse(place, in_quotes(text) + " names no variable behind '{'; there " +
+                          (known.empty() ? std::string("are none here") : "are " + choice(known)));
       }
       result += found->second;
       i = end;
@@ -168,7 +194,7 @@ class Reader {
   std::string text(const json& object, const std::string& place, const std::string& field) const {
     auto found = object.find(field);
     if (found == object.end()) refuse(place, "\"" + field + "\" is missing");
-    if (!found->is_string()) refuse(at(place, field), "expected a text, got " + found->dump());
+    if (!found->is_string()) refuse(at(place, field), "expected a text, got " + brief(*found));
     std::string value = replaced(found->get<std::string>(), at(place, field));
     if (value.empty()) refuse(at(place, field), "the text is empty");
     return value;
@@ -181,7 +207,7 @@ class Reader {
 
   bool truth(const json& object, const std::string& place, const std::string& field) const {
     if (!object[field].is_boolean())
-      refuse(at(place, field), "expected true or false, got " + object[field].dump());
+      refuse(at(place, field), "expected true or false, got " + brief(object[field]));
     return object[field].get<bool>();
   }
 
@@ -195,12 +221,12 @@ class Reader {
     const json& value = object.at(field);
     if (value.is_number_unsigned()) return value.get<uint64_t>();
     if (!value.is_string())
-      refuse(at(place, field), "expected a size such as \"530MiB\", got " + value.dump());
+      refuse(at(place, field), "expected a size such as \"530MiB\", got " + brief(value));
+    std::string given = text(object, place, field);
     try {
-      return parse_bytes(text(object, place, field), "the size");
+      return parse_bytes(given, "the size");
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::bad_input) throw;
-      refuse(at(place, field), error.what());
+      refuse(at(place, field), said_of(given, error));
     }
   }
 
@@ -213,7 +239,7 @@ class Reader {
     if (!found->is_array()) return {text(object, place, field)};
     for (size_t i = 0; i < found->size(); ++i) {
       std::string item = at(place, field) + "[" + std::to_string(i) + "]";
-      if (!(*found)[i].is_string()) refuse(item, "expected a text, got " + (*found)[i].dump());
+      if (!(*found)[i].is_string()) refuse(item, "expected a text, got " + brief((*found)[i]));
       result.push_back(replaced((*found)[i].get<std::string>(), item));
     }
     if (result.empty()) refuse(at(place, field), "the list is empty");
@@ -223,7 +249,7 @@ class Reader {
   std::string one_of(const std::string& value, const std::string& place,
                      const std::vector<std::string>& names) const {
     if (std::find(names.begin(), names.end(), value) != names.end()) return value;
-    refuse(place, "'" + value + "' is none of " + joined(names));
+    refuse(place, in_quotes(value) + " is none of " + joined(names));
   }
 
   // A name that something must have by now.
@@ -236,11 +262,11 @@ class Reader {
     for (const auto& [known_name, thing] : things_) {
       if (std::find(wanted.begin(), wanted.end(), thing) != wanted.end()) known.push_back(known_name);
     }
-    std::string what = word(*wanted.begin());
     if (found != things_.end())
-      refuse(place, "'" + name + "' is a " + word(found->second) + ", but a " + what + " is expected");
-    refuse(place, "there is no " + what + " '" + name + "' at this point" +
-                      (known.empty() ? "" : "; there are " + joined(known)));
+      refuse(place, in_quotes(name) + " is " + a_thing(found->second) + ", but " + a_thing(*wanted.begin()) +
+                        " is expected");
+    refuse(place, std::string("there is no ") + word(*wanted.begin()) + " " + in_quotes(name) +
+                      " at this point" + (known.empty() ? "" : "; there are " + choice(known)));
   }
 
   std::string made(const json& action, const std::string& place, Thing thing,
@@ -249,7 +275,7 @@ class Reader {
         otherwise.empty() ? text(action, place, "as") : text_or(action, place, "as", otherwise);
     auto found = things_.find(name);
     if (found != things_.end() && found->second != thing)
-      refuse(at(place, "as"), "'" + name + "' is a " + word(found->second) + " already");
+      refuse(at(place, "as"), in_quotes(name) + " is " + a_thing(found->second) + " already");
     things_[name] = thing;
     return name;
   }
@@ -257,7 +283,9 @@ class Reader {
   void actions(const json& object, const std::string& place, const std::string& field, int depth) {
     auto found = object.find(field);
     if (found == object.end()) refuse(place, "\"" + field + "\" is missing");
-    if (!found->is_array()) refuse(at(place, field), "expected a list of actions, got " + found->dump());
+    if (!found->is_array()) refuse(at(place, field), "expected a list of actions, got " + brief(*found));
+    // An empty list could be repeated without end and never come to the most actions that a file may have.
+    if (found->empty()) refuse(at(place, field), "there is no action");
     lists_.push_back(next_list_++);
     for (size_t i = 0; i < found->size(); ++i) {
       action((*found)[i], at(place, field) + "[" + std::to_string(i) + "]", depth);
@@ -266,7 +294,7 @@ class Reader {
   }
 
   void action(const json& object, const std::string& place, int depth) {
-    if (!object.is_object()) refuse(place, "expected an action as an object, got " + object.dump());
+    if (!object.is_object()) refuse(place, "expected an action as an object, got " + brief(object));
     if (object.contains("repeat")) return repeat(object, place, depth);
     const Kind* kind = nullptr;
     for (const Kind& candidate : kinds()) {
@@ -288,7 +316,7 @@ class Reader {
 
   ScenarioStep& add(const std::string& place, std::string label, json action = nullptr) {
     if (file_.scenario.steps.size() >= most_steps)
-      refuse(place, "the loops come to more than " + std::to_string(most_steps) + " actions");
+      refuse(place, "the loops come to more than " + format_count(most_steps) + " actions");
     ScenarioStep step;
     step.place = place;
     for (const auto& [name, value] : loops_) step.loop += (step.loop.empty() ? "" : " ") + name + "=" + value;
@@ -306,8 +334,13 @@ class Reader {
     int64_t number = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number < least)
-      refuse(place, "expected a whole number from " + std::to_string(least) + " on, got " + value.dump());
+      refuse(place, "expected a whole number from " + std::to_string(least) + " on, got " + brief(value));
     return number;
+  }
+
+  [[noreturn]] void refuse_turns(const std::string& place, uint64_t turns) const {
+    refuse(place, "it has " + format_count(turns) + " turns, but a scenario may come to " +
+                      format_count(most_steps) + " actions at most");
   }
 
   std::vector<int64_t> range(const json& object, const std::string& place) const {
@@ -318,12 +351,10 @@ class Reader {
     int64_t from = whole(object["from"], at(place, "from"), 0);
     int64_t to = whole(object["to"], at(place, "to"), 0);
     int64_t step = object.contains("step") ? whole(object["step"], at(place, "step"), 1) : 1;
+    int64_t turns = (to >= from ? to - from : from - to) / step;  // after the first
+    if (turns >= static_cast<int64_t>(most_steps)) refuse_turns(place, static_cast<uint64_t>(turns) + 1);
     std::vector<int64_t> values;
-    bool up = to >= from;
-    for (int64_t value = from; up ? value <= to : value >= to; value += up ? step : -step) {
-      if (values.size() >= most_steps) refuse(place, "the range is too long");
-      values.push_back(value);
-    }
+    for (int64_t turn = 0; turn <= turns; ++turn) values.push_back(from + (to >= from ? step : -step) * turn);
     return values;
   }
 
@@ -339,7 +370,7 @@ class Reader {
         const json& item = repeat[i];
         if (!item.is_string() && !item.is_number_integer())
           refuse(here + "[" + std::to_string(i) + "]",
-                 "expected a text or a whole number, got " + item.dump());
+                 "expected a text or a whole number, got " + brief(item));
         all_numbers = all_numbers && item.is_number_integer();
         values.push_back(item.is_string() ? replaced(item.get<std::string>(), here) : item.dump());
         if (item.is_number_integer()) numbers.push_back(item.get<int64_t>());
@@ -350,7 +381,7 @@ class Reader {
       for (int64_t number : numbers) values.push_back(std::to_string(number));
     } else {
       int64_t count = whole(repeat, here, 1);
-      if (count > static_cast<int64_t>(most_steps)) refuse(here, "too often");
+      if (count > static_cast<int64_t>(most_steps)) refuse_turns(here, static_cast<uint64_t>(count));
       for (int64_t i = 0; i < count; ++i) {
         numbers.push_back(i);
         values.push_back(std::to_string(i));
@@ -366,7 +397,9 @@ class Reader {
     int64_t bound = pads ? (object["pad"] == "max" ? largest : whole(object["pad"], at(place, "pad"), 1))
                          : whole(object["bucket"], at(place, "bucket"), 1);
     if (pads && bound < largest)
-      refuse(at(place, "pad"), "the longest is " + std::to_string(largest) + ", which is more");
+      refuse(at(place, "pad"),
+             "the longest is " + std::to_string(largest) + ", which is more than " + std::to_string(bound));
+    if (largest > INT64_MAX - bound) refuse(here, "the values are too large");
     values.clear();
     for (int64_t number : numbers)
       values.push_back(std::to_string(pads ? bound : (number + bound - 1) / bound * bound));
@@ -396,7 +429,11 @@ class Reader {
     std::string given = text(object, place, "load");
     fs::path model = given;
     if (model.is_relative()) model = fs::path(path_).parent_path() / model;
-    check_model_file(model);
+    try {
+      check_model_file(model);
+    } catch (const Error& error) {
+      throw Error(error.kind(), where(at(place, "load")) + ": " + said_of(model.string(), error));
+    }
     file_.models.push_back(model.string());
     std::string name = made(object, place, Thing::model);
     json action = {{"do", "load"}, {"as", name}, {"model", model.string()}};
@@ -411,14 +448,14 @@ class Reader {
   }
 
   json input_value(const std::string& spec, const std::string& place) const {
+    Spec parsed;
     try {
-      Spec parsed = parse_spec(spec);
-      if (!parsed.name.empty()) refuse(place, "'" + spec + "' has a name; \"as\" names it");
-      return parsed.value;
+      parsed = parse_spec(spec);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::bad_input) throw;
-      refuse(place, error.what());
+      refuse(place, said_of(spec, error));
     }
+    if (!parsed.name.empty()) refuse(place, in_quotes(spec) + " has a name; \"as\" names it");
+    return parsed.value;
   }
 
   void input(const json& object, const std::string& place) {
@@ -467,15 +504,18 @@ class Reader {
     std::string given = text(object, place, "optimizer");
     json action = {{"do", "optimizer"}};
     try {
-      auto [name, form] = parse_optimizer(given);
+      auto [name, form] = parse_optimizer(given, "the optimizer");
       action["optimizer"] = name;
       action["form"] = form;
     } catch (const Error& error) {
-      refuse(at(place, "optimizer"), error.what());
+      refuse(at(place, "optimizer"), said_of(given, error));
     }
     std::vector<std::string> models;
-    for (const std::string& name : texts(object, place, "of"))
+    for (const std::string& name : texts(object, place, "of")) {
+      if (std::find(models.begin(), models.end(), name) != models.end())
+        refuse(at(place, "of"), in_quotes(name) + " is given twice");
       models.push_back(used(name, at(place, "of"), {Thing::model}));
+    }
     action["models"] = models;
     std::string name = made(object, place, Thing::optimizer);
     action["as"] = name;
@@ -499,7 +539,7 @@ class Reader {
     std::string list = text(object, place, "in");
     auto found = things_.find(list);
     if (found != things_.end() && found->second != Thing::list)
-      refuse(at(place, "in"), "'" + list + "' is a " + word(found->second) + ", but a list is expected");
+      refuse(at(place, "in"), in_quotes(list) + " is " + a_thing(found->second) + ", but a list is expected");
     things_[list] = Thing::list;
     add(place, "keep " + of + " in " + list, {{"do", "keep"}, {"of", of}, {"in", list}});
   }
@@ -533,7 +573,7 @@ class Reader {
       return;
     }
     if (!value.is_string())
-      refuse(at(place, "autocast"), "expected \"bf16\", \"f16\" or false, got " + value.dump());
+      refuse(at(place, "autocast"), "expected \"bf16\", \"f16\" or false, got " + brief(value));
     std::string dtype = one_of(text(object, place, "autocast"), at(place, "autocast"), {"bf16", "f16"});
     add(place, "autocast " + dtype, {{"do", "autocast"}, {"dtype", dtype}});
   }
@@ -562,23 +602,22 @@ class Reader {
     const json& wanted = object["expect"];
     std::string here = at(place, "expect");
     if (!wanted.is_object() || wanted.empty())
-      refuse(here, "expected an object such as {\"reserved_bytes\": \">= 3GiB\"}, got " + wanted.dump());
+      refuse(here, "expected an object such as {\"reserved_bytes\": \">= 3GiB\"}, got " + brief(wanted));
     std::vector<std::string> known = scenario_numbers();
     std::vector<Expectation> expectations;
     std::string shown;
     for (const auto& [name, value] : wanted.items()) {
       if (std::find(known.begin(), known.end(), name) == known.end())
-        refuse(at(here, name), "there is no such number; expected " + joined(known));
+        refuse(at(here, brief(name)), "there is no such number; expected " + joined(known));
       std::string condition = value.is_number_unsigned() ? "== " + value.dump() : text(wanted, here, name);
       try {
         expectations.push_back(parse_expectation(name, condition));
       } catch (const Error& error) {
-        if (error.kind() == ErrorKind::bad_input) throw;
-        refuse(at(here, name), error.what());
+        refuse(at(here, name), said_of(condition, error));
       }
       const std::string& mark = expectations.back().mark;
       if (!mark.empty() && !marks_.count(mark))
-        refuse(at(here, name), "there is no mark '" + mark + "' before it");
+        refuse(at(here, name), "there is no mark " + in_quotes(mark) + " before it");
       shown += (shown.empty() ? "" : ", ") + name + " " + condition;
     }
     add(place, "expect " + shown).expectations = std::move(expectations);

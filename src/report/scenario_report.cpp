@@ -2,6 +2,7 @@
 
 #include "report/fidelity.h"
 #include "report/run_header.h"
+#include "report/style.h"
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "torchmem/bytes.h"
@@ -15,27 +16,34 @@ namespace {
 
 constexpr size_t label_width = 31;
 constexpr size_t number_width = 12;
+constexpr size_t verdict_column = report_width - 7;
+constexpr size_t most_name_lines = 3;
 constexpr size_t shown_turns = 2;  // of a loop, at its start; and the last one
 
 std::string cell(const std::optional<Usage>& usage, uint64_t Usage::*member) {
   return pad_left(usage ? format_bytes((*usage).*member) : "-", number_width);
 }
 
+// The row's name in the first columns of a line; a longer one stands on lines of its own before it.
+std::string name_cell(const ScenarioStep& step, size_t width) {
+  std::string label = printable(step.loop.empty() ? step.label : step.loop + ": " + step.label);
+  if (columns_of(label) < width) return pad_right(label, width);
+  return wrap(cut(label, most_name_lines * report_width), 0) + std::string(width, ' ');
+}
+
 std::string row_text(const ScenarioRow& row) {
   const ScenarioStep& step = *row.step;
-  std::string label = step.loop.empty() ? step.label : step.loop + ": " + step.label;
   if (!row.phase) {
-    std::string verdict = *row.met ? "met" : "NOT MET";
-    std::string text = pad_right(shorten(label, report_width - 10), report_width - 8) + " " + verdict + "\n";
+    std::string text = name_cell(step, verdict_column) + (*row.met ? "met" : "NOT MET") + "\n";
     if (!*row.met) text += wrap(row.problem + ".", 4);
     return text;
   }
   const Phase& phase = *row.phase;
-  std::string text = pad_right(shorten(label, label_width), label_width) +
-                     cell(phase.allocated, &Usage::current) + cell(phase.allocated, &Usage::peak) +
-                     cell(phase.reserved, &Usage::current) + cell(phase.reserved, &Usage::peak) + "\n";
+  std::string text = name_cell(step, label_width) + cell(phase.allocated, &Usage::current) +
+                     cell(phase.allocated, &Usage::peak) + cell(phase.reserved, &Usage::current) +
+                     cell(phase.reserved, &Usage::peak) + "\n";
   if (!row.out_of_memory.is_null())
-    text += wrap("out of memory: " + row.out_of_memory.value("message", std::string()), 4);
+    text += wrap("out of memory: " + printable_lines(row.out_of_memory.value("message", std::string())), 4);
   return text;
 }
 
@@ -58,7 +66,7 @@ std::vector<bool> shown_rows(const std::vector<ScenarioRow>& rows) {
 std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
                           bool all_rows) {
   std::string text;
-  if (!scenario.about.empty()) text += wrap(scenario.about, 0) + "\n";
+  if (!scenario.about.empty()) text += wrap(printable_lines(scenario.about), 0) + "\n";
   text += pad_right("action", label_width) + pad_left("allocated", number_width) +
           pad_left("peak", number_width) + pad_left("reserved", number_width) +
           pad_left("peak", number_width) + "\n";
@@ -111,17 +119,15 @@ json scenario_json(const Scenario& scenario, const ScenarioResult& result, const
     if (!row.problem.empty()) object["problem"] = row.problem;
     rows.push_back(std::move(object));
   }
-  json document = {{"schema", "torchmem.scenario/1"},
-                   {"torchmem", TORCHMEM_VERSION},
-                   {"about", scenario.about},
-                   {"rows", std::move(rows)},
-                   {"unmet", result.unmet},
-                   {"fidelity", fidelity_json(run)},
-                   {"error", run.error ? error_to_json(*run.error) : json()}};
+  json document = {
+      {"schema", "torchmem.scenario/1"}, {"torchmem", TORCHMEM_VERSION},
+      {"about", scenario.about},         {"rows", std::move(rows)},
+      {"unmet", result.unmet},           {"error", run.error ? error_to_json(*run.error) : json()}};
   for (const char* name : {"device", "software"}) {
     if (run.facts.contains(name)) document[name] = run.facts[name];
   }
   if (!result.rows.empty()) {
+    document["fidelity"] = fidelity_json(run);  // of what ran
     document["peak"] = {{"allocated_bytes", result.rows.back().peak_allocated},
                         {"reserved_bytes", result.rows.back().peak_reserved}};
   }

@@ -58,4 +58,14 @@ std::string printable(const std::string& text) {
   return result;
 }
 
+std::string printable_lines(const std::string& text) {
+  std::string result;
+  for (size_t start = 0; start <= text.size();) {
+    size_t end = std::min(text.find('\n', start), text.size());
+    result += (start > 0 ? "\n" : "") + printable(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return result;
+}
+
 }  // namespace torchmem

@@ -32,5 +32,7 @@ std::string bar(const TextStyle& style, uint64_t part, uint64_t whole, size_t co
 
 // A name that somebody else gave, with nothing in it that a terminal would act on.
 std::string printable(const std::string& text);
+// Likewise a text of several lines, which stay.
+std::string printable_lines(const std::string& text);
 
 }  // namespace torchmem

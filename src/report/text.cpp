@@ -76,6 +76,11 @@ std::string shorten(const std::string& text, size_t width) {
   return text.substr(0, byte_of(text, front)) + "..." + text.substr(byte_of(text, columns - back));
 }
 
+std::string cut(const std::string& text, size_t width) {
+  if (columns_of(text) <= width) return text;
+  return text.substr(0, byte_of(text, width - 3)) + "...";
+}
+
 std::string percent(uint64_t part, uint64_t whole) {
   double value = whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   char text[32];

@@ -22,6 +22,9 @@ std::string wrap(std::string_view text, size_t indent);
 // At most `width` columns of `text`, its middle replaced by "..." when it is longer.
 std::string shorten(const std::string& text, size_t width);
 
+// At most `width` columns of `text`, its end replaced by "..." when it is longer.
+std::string cut(const std::string& text, size_t width);
+
 // "12.3 %"; "0.0 %" when the whole is 0.
 std::string percent(uint64_t part, uint64_t whole);
 

@@ -56,7 +56,7 @@ std::string default_profile_path() {
 void read_memory(const Json& root, Profile* profile) {
   const Json* memory = member(root, "memory");
   if (!memory) return;
-  profile->granularity_bytes = number(*memory, "granularity_bytes", uint64_t{2} << 20);
+  profile->granularity_bytes = number(*memory, "granularity_bytes", profile->granularity_bytes);
   profile->unusable_bytes = number(*memory, "unusable_bytes");
   profile->context_bytes = number(*memory, "context_bytes");
   each(*memory, "loads", [&](const std::string& key, const Json& value) {
@@ -134,10 +134,23 @@ std::optional<Profile> parse_profile(const std::string& text, std::string* why) 
     profile.pci_device = static_cast<int>(number(*pci, "device"));
   }
   read_kernels(root, &profile);
-  if (profile.name.empty() || profile.total_bytes == 0 || profile.property("major") == 0) {
-    *why = "a profile needs at least name, total_bytes and properties.major";
+  if (profile.name.empty() || profile.total_bytes == 0) {
+    *why = "a profile needs at least name, total_bytes and properties";
     return std::nullopt;
   }
+  // Host code divides by these.
+  for (const char* key :
+       {"major", "multiProcessorCount", "maxThreadsPerMultiProcessor", "maxThreadsPerBlock", "warpSize"}) {
+    if (profile.property(key) >= 1) continue;
+    *why = std::string("properties.") + key + " is to be a whole number from 1 on";
+    return std::nullopt;
+  }
+  if (profile.granularity_bytes == 0) {
+    *why = "memory.granularity_bytes is 0";
+    return std::nullopt;
+  }
+  // One number, whatever the file has as the property.
+  profile.properties["totalGlobalMem"] = {static_cast<long long>(profile.total_bytes)};
   return profile;
 }
 

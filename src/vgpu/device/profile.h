@@ -22,9 +22,9 @@ struct Profile {
   std::string id;
   std::string name;
   uint64_t total_bytes = 0;
-  uint64_t granularity_bytes = 0;  // of what a cudaMalloc takes off the free memory
-  uint64_t unusable_bytes = 0;     // free memory that the driver does not give out
-  uint64_t context_bytes = 0;      // what a fresh context holds
+  uint64_t granularity_bytes = uint64_t{2} << 20;  // of what a cudaMalloc takes off the free memory
+  uint64_t unusable_bytes = 0;                     // free memory that the driver does not give out
+  uint64_t context_bytes = 0;                      // what a fresh context holds
   std::map<std::string, uint64_t> load_bytes;
   std::map<std::string, int> versions;
   std::map<std::string, std::vector<long long>> properties;

@@ -30,6 +30,12 @@ TEST(Text, ALongWordLosesItsMiddle) {
   EXPECT_EQ(shorten("äöüäöüäöüäöü", 9), "äö...üäöü");
 }
 
+TEST(Text, CutTextLosesItsEnd) {
+  EXPECT_EQ(cut("abcdefghijkl", 12), "abcdefghijkl");
+  EXPECT_EQ(cut("abcdefghijklm", 9), "abcdef...");
+  EXPECT_EQ(cut("äöüäöüäöüäöü", 9), "äöüäöü...");
+}
+
 TEST(Text, PercentOfNothingIsZero) {
   EXPECT_EQ(percent(0, 0), "0.0 %");
   EXPECT_EQ(percent(1, 3), "33.3 %");
