@@ -289,7 +289,6 @@ class FitCommand : public Command {
     std::ifstream in(device.profile_file);
     json profile = json::parse(in);
     profile["total_bytes"] = memory_enough;
-    profile["properties"]["totalGlobalMem"] = memory_enough;
     write_file_whole(path, profile.dump());
     return path;
   }

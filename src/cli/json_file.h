@@ -6,8 +6,8 @@
 
 namespace torchmem::cli {
 
-// Throws Error(bad_input) "`what` PATH: why" for a file that cannot be read, is not JSON, is nested too deep to
-// be handled, or gives a name twice in one object: the second would silently replace the first.
+// Throws Error(bad_input) "`what` PATH: why" for a file that cannot be read, is not JSON, is nested too deep
+// to be handled, or gives a name twice in one object: the second would silently replace the first.
 nlohmann::json read_json_file(const std::string& path, const std::string& what);
 
 // A value for a message: its start, with nothing in it that a terminal would act on.
