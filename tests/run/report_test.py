@@ -128,9 +128,9 @@ class ExitCodes(RunTest):
 
     def test_program_that_is_not_there(self):
         ended = run("no-such-program")
-        self.assert_ended(ended, 3)
+        self.assert_ended(ended, 2)
         self.assertIn("no-such-program", ended.stderr)
-        self.assert_ended(run("/no/such/program"), 3)
+        self.assert_ended(run("/no/such/program"), 2)
 
     def test_another_torch(self):
         with tempfile.TemporaryDirectory() as folder:
