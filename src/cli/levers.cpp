@@ -1,6 +1,7 @@
 #include "cli/levers.h"
 
 #include "cli/sizes.h"
+#include "cli/spec.h"
 
 namespace torchmem::cli {
 
@@ -53,7 +54,7 @@ const char* only_divisible(const LeverContext& context) {
 
 template <int parts>
 void accumulate(Job& job, const LeverContext& context) {
-  divide_batch(job.request["inputs"], context.batch, parts);
+  set_batch(job.request["inputs"], context.batch / parts);
   job.request["accumulate"] = parts;
 }
 
@@ -195,18 +196,6 @@ uint64_t batch_of(const json& inputs) {
     }
   }
   return 0;
-}
-
-void divide_batch(json& inputs, uint64_t batch, uint64_t by) {
-  if (inputs.is_object() && inputs.contains("tensor")) {
-    json& tensor = inputs["tensor"];
-    if (!tensor.contains("shape") || tensor["shape"].empty() || tensor["shape"][0] != batch) return;
-    tensor["shape"][0] = batch / by;
-    tensor.erase("spec");
-    return;
-  }
-  if (!inputs.is_structured()) return;
-  for (json& inner : inputs) divide_batch(inner, batch, by);
 }
 
 }  // namespace torchmem::cli

@@ -36,7 +36,4 @@ const std::vector<Lever>& lever_table();
 // The first dimension of the first tensor among the inputs; 0 when there is none.
 uint64_t batch_of(const nlohmann::json& inputs);
 
-// Divides the first dimension of every tensor whose first dimension is `batch`.
-void divide_batch(nlohmann::json& inputs, uint64_t batch, uint64_t by);
-
 }  // namespace torchmem::cli
