@@ -54,21 +54,17 @@ uint64_t size_of(const std::string& dtype) {
   throw Error(ErrorKind::bad_usage, "type " + dtype + ": expected one of " + names_of(types) + ".");
 }
 
-uint64_t whole(Wide bytes) {
-  if (bytes >= most) throw Error(ErrorKind::bad_usage, "so many parameters need more than 2^63 bytes");
-  return static_cast<uint64_t>(bytes);
-}
-
 uint64_t shard(Wide bytes, bool is_sharded, uint64_t shards) {
-  return whole(is_sharded ? (bytes + shards - 1) / shards : bytes);
+  return static_cast<uint64_t>(is_sharded ? (bytes + shards - 1) / shards : bytes);
 }
 
 }  // namespace
 
 uint64_t parse_parameters(std::string_view text, std::string_view what) {
   auto refuse = [&]() -> Error {
-    return Error(ErrorKind::bad_usage, std::string(what) + " " + std::string(text) +
-                                           ": expected a number of parameters such as 7B, 350M, 1.3B or 1e9");
+    return Error(ErrorKind::bad_usage,
+                 std::string(what) + " " + std::string(text) +
+                     ": expected a number of parameters up to 9e18, such as 7B, 350M, 1.3B or 1e9");
   };
   std::string_view rest = text;
   int power = 0;
@@ -134,6 +130,8 @@ Estimate make_estimate(std::string name, std::vector<ParameterCount> parameters,
   estimate.name = std::move(name);
   estimate.parameters = std::move(parameters);
   estimate.buffers = buffers;
+  if (weights + gradients + state + master + buffers >= most)
+    throw Error(ErrorKind::bad_usage, estimate.name + ": so many parameters need more than 2^63 bytes");
   int last = options.shards > 1 ? 3 : 0;
   for (int stage = 0; stage <= last; ++stage) {
     EstimateRow row;
@@ -142,7 +140,7 @@ Estimate make_estimate(std::string name, std::vector<ParameterCount> parameters,
     row.gradients = shard(gradients, stage >= 2, options.shards);
     row.optimizer_state = shard(state, stage >= 1, options.shards);
     row.master_weights = shard(master, stage >= 1, options.shards);
-    row.total = whole(Wide{row.weights} + row.gradients + row.optimizer_state + row.master_weights + buffers);
+    row.total = row.weights + row.gradients + row.optimizer_state + row.master_weights + buffers;
     estimate.rows.push_back(row);
   }
   return estimate;

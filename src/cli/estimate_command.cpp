@@ -17,7 +17,8 @@ constexpr const char* footer =
     "  torchmem estimate --params 7B --dtype bf16 --master --shards 8\n"
     "  torchmem estimate --params 1e8 --params 1e9 --params 1e10 --optimizer adam\n"
     "  torchmem estimate model.pt --mode inference\n"
-    "By arithmetic, before any run: activations, workspaces and the context are not in it.";
+    "By arithmetic, before any run: activations, workspaces and the context are not in it.\n"
+    "Exit codes: 0 done; 2 could not; 3 this machine cannot.";
 
 class EstimateCommand : public Command {
  public:

@@ -1,5 +1,6 @@
 #include "report/estimate_report.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "report/text.h"
@@ -14,17 +15,26 @@ namespace {
 constexpr size_t name_width = 20;
 constexpr size_t cell_width = 12;
 
-// In GB as such tables are written, powers of 1000; small ones in MB.
-std::string decimal(uint64_t bytes) {
-  char text[32];
-  double number = static_cast<double>(bytes);
-  if (bytes == 0) return "-";
-  if (bytes >= 100'000'000) {
-    std::snprintf(text, sizeof text, "%.2f GB", number / 1e9);
-  } else {
-    std::snprintf(text, sizeof text, "%.2f MB", number / 1e6);
+// In powers of 1000, as such tables are written.
+struct Unit {
+  const char* name;
+  double bytes;
+};
+
+// Of a whole row: GB, or MB where GB would show too little of its least number.
+Unit unit_of(const EstimateRow& row) {
+  uint64_t least = row.total;
+  for (uint64_t bytes : {row.weights, row.gradients, row.optimizer_state, row.master_weights}) {
+    if (bytes > 0) least = std::min(least, bytes);
   }
-  return text;
+  return least >= 100'000'000 ? Unit{"GB", 1e9} : Unit{"MB", 1e6};
+}
+
+std::string cell(uint64_t bytes, const Unit& unit) {
+  if (bytes == 0) return pad_left("-", cell_width);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %s", static_cast<double>(bytes) / unit.bytes, unit.name);
+  return pad_left(text, cell_width);
 }
 
 uint64_t count_of(const Estimate& estimate) {
@@ -34,15 +44,21 @@ uint64_t count_of(const Estimate& estimate) {
 }
 
 std::string row_text(const std::string& name, const EstimateRow& row) {
-  return pad_right(shorten(name, name_width - 1), name_width) + pad_left(decimal(row.weights), cell_width) +
-         pad_left(decimal(row.gradients), cell_width) + pad_left(decimal(row.optimizer_state), cell_width) +
-         pad_left(decimal(row.master_weights), cell_width) + pad_left(decimal(row.total), cell_width) + "\n";
+  Unit unit = unit_of(row);
+  return pad_right(shorten(name, name_width - 1), name_width) + cell(row.weights, unit) +
+         cell(row.gradients, unit) + cell(row.optimizer_state, unit) + cell(row.master_weights, unit) +
+         cell(row.total, unit) + "\n";
 }
 
-std::string what_text(const EstimateOptions& options) {
+std::string what_text(const std::vector<Estimate>& estimates, const EstimateOptions& options) {
   if (!options.training) return "inference";
   std::string text = "training with " + options.optimizer;
-  if (options.master) text += ", f32 master weights";
+  bool has_master = std::any_of(estimates.begin(), estimates.end(), [](const Estimate& estimate) {
+    return std::any_of(estimate.rows.begin(), estimate.rows.end(),
+                       [](const EstimateRow& row) { return row.master_weights > 0; });
+  });
+  if (has_master) text += ", f32 master weights";
+  if (options.master && !has_master) text += ", no master weights (the weights are f32 or larger as it is)";
   if (options.shards > 1) text += ", over " + counted(options.shards, "device") + ", each one's part";
   return text;
 }
@@ -50,7 +66,7 @@ std::string what_text(const EstimateOptions& options) {
 }  // namespace
 
 std::string estimate_text(const std::vector<Estimate>& estimates, const EstimateOptions& options) {
-  std::string text = wrap(what_text(options) + " (GB and MB are powers of 1000)", 0) + "\n" +
+  std::string text = wrap(what_text(estimates, options) + " (GB and MB are powers of 1000)", 0) + "\n" +
                      pad_right("parameters", name_width);
   for (const char* column : {"weights", "gradients", "optimizer", "master", "total"})
     text += pad_left(column, cell_width);
