@@ -83,8 +83,8 @@ class AdviseCommand : public Command {
     bool interrupted = runner_->interrupted();
     if (interrupted) drop_unmeasured();
     json document = advice_json(advice_, about);
-    if (interrupted) document["error"] = error_json(interruption());
-    has_written_ = true;
+    if (interrupted) document["error"] = error_to_json(run_error(interruption()));
+    result_written = true;
     write_all({[&] {
                  if (!common.json.empty()) write_json_output(common.json, document);
                },
@@ -96,18 +96,13 @@ class AdviseCommand : public Command {
   }
 
   json error_document(const Error& error) const override {
-    if (has_written_) return nullptr;
     return {{"schema", "torchmem.advise/1"},
             {"torchmem", TORCHMEM_VERSION},
             {"levers", json::array()},
-            {"error", error_json(error)}};
+            {"error", error_to_json(run_error(error))}};
   }
 
  private:
-  static json error_json(const Error& error) {
-    return error_to_json(RunError{error.kind(), error.what(), {}, {}, json::object()});
-  }
-
   static Error interruption() {
     return {ErrorKind::interrupted, "interrupted: what was measured until then is said, the rest is missing"};
   }
@@ -353,7 +348,6 @@ class AdviseCommand : public Command {
   size_t leaves_ = 0;  // innermost modules that the forward calls
   Advice advice_;
   std::unique_ptr<Runner> runner_;  // one, so that PyTorch is loaded once and no interruption is lost
-  bool has_written_ = false;
 };
 
 }  // namespace

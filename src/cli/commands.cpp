@@ -21,6 +21,10 @@ const std::vector<CommandEntry>& command_table() {
   return table;
 }
 
+RunError run_error(const Error& error) {
+  return {error.kind(), error.what(), {}, {}, nlohmann::json::object()};
+}
+
 nlohmann::json Command::error_document(const Error&) const { return nullptr; }
 
 }  // namespace torchmem::cli

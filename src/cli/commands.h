@@ -9,6 +9,7 @@
 
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "torchmem/run.h"
 
 namespace torchmem::cli {
 
@@ -28,7 +29,12 @@ class Command {
   // Set once check_outputs has found that --json=FILE may be written: until then not even an error goes
   // there.
   bool outputs_checked = false;
+  // Set once the result is written, or was tried to be: an error that comes then does not take its place.
+  bool result_written = false;
 };
+
+// An error of the command as a run has it, for what is made of both.
+RunError run_error(const Error& error);
 
 struct CommandEntry {
   const char* name;

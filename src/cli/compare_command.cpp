@@ -53,7 +53,7 @@ class CompareCommand : public Command {
         outcomes[index] = outcome_of(jobs[index].name, std::move(run));
       });
     }
-    has_written_ = true;
+    result_written = true;
     write_all({[&] {
                  if (!markdown_.empty()) write_output("--markdown", markdown_, comparison_markdown(outcomes));
                },
@@ -71,12 +71,10 @@ class CompareCommand : public Command {
   }
 
   json error_document(const Error& error) const override {
-    if (has_written_) return nullptr;
-    RunError run_error{error.kind(), error.what(), {}, {}, json::object()};
     return {{"schema", "torchmem.compare/1"},
             {"torchmem", TORCHMEM_VERSION},
             {"variants", json::array()},
-            {"error", error_to_json(run_error)}};
+            {"error", error_to_json(run_error(error))}};
   }
 
  private:
@@ -100,7 +98,6 @@ class CompareCommand : public Command {
   std::vector<std::string> variants_;
   std::string markdown_;
   size_t jobs_ = 0;
-  bool has_written_ = false;
 };
 
 }  // namespace

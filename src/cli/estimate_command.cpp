@@ -79,9 +79,7 @@ class EstimateCommand : public Command {
     return ExitCode::yes;
   }
 
-  json error_document(const Error& error) const override {
-    return document_of(RunError{error.kind(), error.what(), {}, {}, json::object()});
-  }
+  json error_document(const Error& error) const override { return document_of(run_error(error)); }
 
  private:
   static json document_of(const RunError& error) {

@@ -99,8 +99,8 @@ class FitCommand : public Command {
     std::optional<Error> failure = failure_of(results);
     if (interrupted) failure = Error(ErrorKind::interrupted, interrupted_text(results.front()));
     json document = fit_json(results);
-    if (failure && !interrupted) document["error"] = error_json(*failure);
-    has_written_ = true;
+    if (failure && !interrupted) document["error"] = error_to_json(run_error(*failure));
+    result_written = true;
     write_all({[&] {
                  if (!common.json.empty() && common.json != "-") write_json_output(common.json, document);
                },
@@ -120,18 +120,13 @@ class FitCommand : public Command {
   }
 
   json error_document(const Error& error) const override {
-    if (has_written_) return nullptr;
     return {{"schema", "torchmem.fit/1"},
             {"torchmem", TORCHMEM_VERSION},
             {"results", json::array()},
-            {"error", error_json(error)}};
+            {"error", error_to_json(run_error(error))}};
   }
 
  private:
-  static json error_json(const Error& error) {
-    return error_to_json(RunError{error.kind(), error.what(), {}, {}, json::object()});
-  }
-
   // The name of the dimension that varies; every other one must have its size.
   std::string dimension(const json& request) const {
     std::vector<std::string> names = open_dimensions(request);
@@ -335,7 +330,6 @@ class FitCommand : public Command {
   std::string html_;
   FitBounds bounds_;
   uint64_t check_ = 0;
-  bool has_written_ = false;
   size_t jobs_ = 0;
   std::vector<Search> searches_;
   std::unique_ptr<TemporaryDirectory> directory_;

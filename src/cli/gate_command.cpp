@@ -353,7 +353,7 @@ class GateCommand : public Command {
   GateReport error_report(const Error& error) const {
     GateReport report;
     report.what = report.model = subject_text();
-    report.error = RunError{error.kind(), error.what(), {}, {}, json::object()};
+    report.error = run_error(error);
     return report;
   }
 

@@ -47,7 +47,7 @@ class InspectCommand : public Command {
   json error_document(const Error& error) const override {
     Run run;
     run.facts = {{"model", {{"path", options_.model}}}};
-    run.error = RunError{error.kind(), error.what(), {}, {}, json::object()};
+    run.error = run_error(error);
     return model_json(run);
   }
 

@@ -33,6 +33,7 @@ void say(const std::string& message) { std::cerr << "torchmem: " << message << s
 
 ExitCode fail(const Command& command, const Error& error) {
   say(error.what());
+  if (command.result_written) return exit_code_of(error.kind());
   if (command.common.json == "-" || (!command.common.json.empty() && command.outputs_checked)) {
     nlohmann::json document = command.error_document(error);
     if (!document.is_null()) {

@@ -69,7 +69,7 @@ class ProfileCommand : public Command {
     Run run;
     run.is_ours = true;
     run.facts = {{"model", {{"path", options_.model}}}};
-    run.error = RunError{error.kind(), error.what(), {}, {}, json::object()};
+    run.error = run_error(error);
     return profile_json(run);
   }
 

@@ -29,7 +29,7 @@ size_t parallel_engines();
 void add_jobs_option(CLI::App& app, size_t& jobs);
 
 // Several jobs at once on the virtual GPU; one at a time as soon as one of them is for a real GPU, whose
-// memory they would share. SIGINT and SIGTERM go on to the engines while the runner lives.
+// memory they would share. Interruptions go on to the engines while the runner lives.
 class Runner {
  public:
   // `what` starts the progress line. `at_once` 0: parallel_engines(). An engine is kept loaded for all jobs

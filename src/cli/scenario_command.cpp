@@ -90,7 +90,7 @@ class ScenarioCommand : public Command {
 
   json error_document(const Error& error) const override {
     Run run;
-    run.error = RunError{error.kind(), error.what(), {}, {}, json::object()};
+    run.error = run_error(error);
     return scenario_json({}, {}, run);
   }
 
