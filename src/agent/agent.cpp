@@ -5,9 +5,10 @@
 #include <exception>
 
 #include "agent/compile_watch.h"
+#include "agent/findings_file.h"
 #include "agent/peaks.h"
 #include "agent/recording.h"
-#include "agent/writes.h"
+#include "values/virtual_device.h"
 
 namespace {
 
@@ -27,7 +28,8 @@ extern "C" __attribute__((visibility("default"))) bool torchmem_agent_start() {
   if (joined.exchange(true)) return true;
   try {
     torchmem::agent::keep_peaks();
-    if (!torchmem::agent::start_recording()) torchmem::agent::report_writes();
+    if (auto* keep_large = torchmem::values::virtual_device().keep_large) keep_large();
+    if (!torchmem::agent::start_recording()) torchmem::agent::write_findings();
     torchmem::agent::watch_for_compilation();
   } catch (const c10::Error& error) {
     cannot_join(error.what_without_backtrace());

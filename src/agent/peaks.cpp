@@ -11,7 +11,7 @@
 #include <memory>
 #include <string_view>
 
-#include "capture/virtual_device.h"
+#include "values/virtual_device.h"
 #include "run/process_state.h"
 
 namespace torchmem::agent {
@@ -76,7 +76,7 @@ void on_event(const TraceEntry& entry) {
     return;  // changes neither number
   if (entry.action_ == TraceEntry::ALLOC) {
     allocating_device = entry.device_;
-    if (auto* written = capture::virtual_device().written) written(entry.addr_, entry.size_);
+    if (auto* written = values::virtual_device().written) written(entry.addr_, entry.size_);
   }
   if (entry.action_ != TraceEntry::FREE_REQUESTED && forked.load(std::memory_order_relaxed) &&
       forked.exchange(false))

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
@@ -18,8 +17,8 @@
 #include "capture/module_scope.h"
 #include "capture/owners.h"
 #include "capture/python_frames.h"
-#include "capture/virtual_device.h"
-#include "capture/written_ranges.h"
+#include "values/virtual_device.h"
+#include "values/observer.h"
 
 namespace torchmem::capture {
 namespace {
@@ -32,11 +31,6 @@ struct Operator {
   std::string name;
   bool is_backward = false;
   bool accumulates = false;
-  struct Overload {
-    const char* name;
-    std::vector<std::uint32_t> written;
-  };
-  std::deque<Overload> overloads;  // a deque: entries stay where they are while others are added
 };
 
 /// What the TorchScript interpreter knew of a place: source frames, innermost first, and the module path.
@@ -78,7 +72,6 @@ ThreadState& thread_state() {
   return state;
 }
 
-bool track_writes = false;
 bool follows_python = false;
 at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 std::atomic<Owners*> the_owners{nullptr};
@@ -197,22 +190,6 @@ Operator* find_operator(const char* name) {
   return entry.get();
 }
 
-const std::vector<std::uint32_t>& written_by(Operator& op, const at::RecordFunction& fn) {
-  const char* overload_name = fn.overload_name();
-  const std::lock_guard lock(interned().mutex);
-  for (const auto& overload : op.overloads) {
-    if (overload.name == overload_name) return overload.written;
-  }
-  op.overloads.push_back({overload_name, written_arguments(fn)});
-  return op.overloads.back().written;
-}
-
-void report_writes(Operator& op, const at::RecordFunction& fn) {
-  if (!track_writes || fn.scope() != at::RecordScope::FUNCTION) return;
-  const auto& written = written_by(op, fn);
-  if (!written.empty()) report_written(fn, written, virtual_device().written);
-}
-
 void open(Operator* op, ThreadState& state) {
   if (state.open.empty()) {
     state.place_known = false;
@@ -233,7 +210,6 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
   auto& state = thread_state();
   if (state.is_in_scope) {
     ++state.unseen;
-    report_writes(*op, fn);
     return nullptr;
   }
   open(op, state);
@@ -249,7 +225,6 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
     }
   }
   if (Owners* owners = the_owners) owners->used(fn.inputs());
-  report_writes(*op, fn);
   return nullptr;
 }
 
@@ -281,16 +256,17 @@ const Frame* own_frame(const Stack& source) {
 
 }  // namespace
 
-void install_operator_tracking(bool writes, Owners* owners, bool program) {
-  track_writes = writes && virtual_device().written != nullptr;
+void install_operator_tracking(Owners* owners, bool program) {
   the_owners = owners;
   follows_python = program;
   std::unordered_set<at::RecordScope> scopes = {at::RecordScope::FUNCTION,
                                                 at::RecordScope::BACKWARD_FUNCTION};
   if (program) scopes.insert(at::RecordScope::USER_SCOPE);
-  callback = at::addGlobalCallback(
-      at::RecordFunctionCallback(begin, end).needsInputs(track_writes || owners != nullptr).scopes(scopes));
+  callback =
+      at::addGlobalCallback(at::RecordFunctionCallback(begin, end).needsInputs(owners != nullptr).scopes(scopes));
 }
+
+void follow_python() { follows_python = true; }
 
 void pause_operator_tracking(bool paused) {
   if (paused) {
@@ -306,7 +282,7 @@ OperatorScope::OperatorScope(const std::string& name) : was_enabled_(at::isRecor
   auto& state = thread_state();
   open(find_operator(name.c_str()), state);
   state.is_in_scope = true;
-  if (!track_writes) at::enableRecordFunction(false);
+  if (!values::virtual_device().present()) at::enableRecordFunction(false);
 }
 
 OperatorScope::~OperatorScope() {
@@ -388,7 +364,7 @@ StackId current_stack(StreamWriter& writer) {
 CallSite current_call_site() {
   auto& state = thread_state();
   CallSite site;
-  if (!state.open.empty()) site.op = state.open.back()->name;
+  site.op = state.open.empty() ? values::current_reading().op : state.open.back()->name;
   if (const Place* place = current_place(state)) {
     site.module = place->module;
     if (const Frame* frame = own_frame(place->source)) {

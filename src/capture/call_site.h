@@ -18,17 +18,18 @@ class Owners;
 /// TorchScript interpreter says of module and source line. In backward there is no interpreter: a node has
 /// the module and line of the operator that made it.
 ///
-/// `install_operator_tracking` adds global callbacks once for the life of the process. With `writes`, each
-/// operator whose schema says that it writes an argument reports that argument's device range to the virtual
-/// GPU before it runs. With `owners`, each operator and node tells it of its inputs. With `program`, places
-/// are Python's where there is no TorchScript, and "Optimizer.step" of PyTorch's own optimizers is one
-/// operator.
-void install_operator_tracking(bool writes, Owners* owners, bool program);
+/// `install_operator_tracking` adds global callbacks once for the life of the process. With `owners`, each
+/// operator and node tells it of its inputs. With `program`, places are Python's where there is no TorchScript,
+/// and "Optimizer.step" of PyTorch's own optimizers is one operator.
+void install_operator_tracking(Owners* owners, bool program);
+
+/// Without callbacks: `current_call_site` alone, with the operator whose values are followed, and Python's lines.
+void follow_python();
 
 /// Whether the callbacks are left out, as if they had not been added. Called between operators.
 void pause_operator_tracking(bool paused);
 
-/// From now on only writes are reported.
+/// From now on nobody is told of inputs.
 void stop_operator_tracking();
 
 /// The outermost operator or node that is open on the calling thread, or else the last one that ended there:

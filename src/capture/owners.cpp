@@ -5,7 +5,7 @@
 
 #include "capture/call_site.h"
 #include "capture/dtype.h"
-#include "capture/tensor_memory.h"
+#include "values/tensor_memory.h"
 
 namespace torchmem::capture {
 namespace {
@@ -140,7 +140,7 @@ void Owners::settle(Live& live, Category category) {
 }
 
 Owners::Live* Owners::find(const at::Tensor& tensor) {
-  const auto address = storage_address(tensor);
+  const auto address = values::storage_address(tensor);
   if (address == 0) return nullptr;
   const auto found = live_.find(address);
   return found == live_.end() ? nullptr : &found->second;

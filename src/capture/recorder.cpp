@@ -15,7 +15,7 @@
 #include "capture/saved_tensors.h"
 #include "capture/snapshot_json.h"
 #include "capture/statistics.h"
-#include "capture/virtual_device.h"
+#include "values/virtual_device.h"
 #include "capture/workspaces.h"
 
 namespace torchmem::capture {
@@ -82,7 +82,7 @@ bool wants_stack(TraceEntry::Action action) {
 /// allocator call.
 void on_event(const TraceEntry& entry) {
   if (entry.action_ == TraceEntry::ALLOC) {
-    if (auto* written = virtual_device().written) written(entry.addr_, entry.size_);
+    if (auto* written = values::virtual_device().written) written(entry.addr_, entry.size_);
   }
   if (entry.action_ == TraceEntry::OOM) state().oom_request = entry.size_;
   if (!state().records_events) return;
@@ -151,8 +151,8 @@ void Recorder::stop() {
 
 Recorder::Recorder(const Options& options) : device_(options.device), in_turns_(options.in_turns) {
   state().writer = options.writer;
-  const bool is_virtual = virtual_device().present();
-  observe_virtual_device(*options.writer);
+  const bool is_virtual = values::virtual_device().present();
+  observe_virtual_device([writer = options.writer]() -> StreamWriter& { return *writer; });
   options.writer->facts(
       {{"allocator_settings", allocator_settings_json(allocator::snapshot({0, 0}, false).config_metadata)}});
   if (options.recording == Recording::owners) {
@@ -160,9 +160,8 @@ Recorder::Recorder(const Options& options) : device_(options.device), in_turns_(
     if (!options.program) watch_saved_tensors(*state().owners);
     watch_workspaces();
   }
-  // A virtual device must know what is written, whatever is recorded.
-  if (state().owners || is_virtual)
-    install_operator_tracking(is_virtual, state().owners.get(), options.program);
+  // A virtual device's findings have an operator and a line, whatever is recorded.
+  if (state().owners || is_virtual) install_operator_tracking(state().owners.get(), options.program);
   allocator::get()->attachOutOfMemoryObserver(on_out_of_memory);
   state().records_events = options.recording != Recording::off;
   if (state().records_events || is_virtual) allocator::get()->attachAllocatorTraceTracker(on_event);

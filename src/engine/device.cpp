@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "capture/virtual_device.h"
+#include "values/virtual_device.h"
 #include "engine/failure.h"
 #include "engine/torch_message.h"
 
@@ -46,7 +46,7 @@ void limit_allocator(std::optional<std::uint64_t> limit_bytes, c10::DeviceIndex 
 }
 
 c10::Device open_device(const Request& request) {
-  if (request.device_kind == "virtual" && !capture::virtual_device().present()) {
+  if (request.device_kind == "virtual" && !values::virtual_device().present()) {
     throw Failure(FailureKind::kUnavailable,
                   "The virtual GPU was asked for, but its libraries were not loaded into the engine.");
   }
@@ -95,7 +95,7 @@ nlohmann::json device_facts(const Request& request, c10::Device device) {
         {"cuda", cuda_version(hooks.versionCUDART())},
         {"cudnn", cudnn_version(hooks.versionCuDNN())}}},
   };
-  if (auto* profile_json = capture::virtual_device().profile_json) {
+  if (auto* profile_json = values::virtual_device().profile_json) {
     std::string text(static_cast<std::size_t>(std::max(0, profile_json(nullptr, 0))) + 1, '\0');
     profile_json(text.data(), text.size());
     const auto profile = nlohmann::json::parse(text.c_str(), nullptr, /*allow_exceptions=*/false);

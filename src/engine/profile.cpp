@@ -10,7 +10,7 @@
 
 #include "capture/call_site.h"
 #include "capture/dtype.h"
-#include "capture/virtual_device.h"
+#include "values/virtual_device.h"
 #include "engine/attribution.h"
 #include "engine/autocast.h"
 #include "engine/device.h"
@@ -70,7 +70,7 @@ class Run {
 
   void load() {
     phase("load", [&] {
-      model_ = load_torchscript(request_, device_, capture::virtual_device().present());
+      model_ = load_torchscript(request_, device_, values::virtual_device().present());
       model_->set_training(request_.mode == Mode::kTrain);
       if (request_.dtype) model_->to_dtype(*capture::parse_dtype(*request_.dtype));
       if (json done = model_->rewrite(request_); !done.empty()) writer_.facts({{"levers", std::move(done)}});

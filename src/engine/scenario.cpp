@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "capture/dtype.h"
-#include "capture/virtual_device.h"
+#include "values/virtual_device.h"
 #include "engine/autocast.h"
 #include "engine/device.h"
 #include "engine/failure.h"
@@ -116,7 +116,7 @@ class Scenario {
     own.mode = action.value("train", true) ? Mode::kTrain : Mode::kInference;
     own.checkpoint = action.value("checkpoint", std::vector<std::string>{});
     own.inplace = action.value("inplace", false);
-    auto model = load_torchscript(own, device_, capture::virtual_device().present());
+    auto model = load_torchscript(own, device_, values::virtual_device().present());
     model->set_training(own.mode == Mode::kTrain);
     if (action.contains("dtype")) model->to_dtype(*capture::parse_dtype(action["dtype"].get<std::string>()));
     model->rewrite(own);

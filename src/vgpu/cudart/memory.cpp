@@ -13,10 +13,11 @@ namespace {
 uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 // A copy of `height` rows.
-int copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height) {
+int copy_rows(cudaStream_t stream, void* to, size_t to_pitch, const void* from, size_t from_pitch,
+              size_t width, size_t height) {
   for (size_t row = 0; row < height; ++row) {
-    int status = tmv_copy(static_cast<char*>(to) + row * to_pitch,
-                          static_cast<const char*>(from) + row * from_pitch, width);
+    int status = tmv_copy_on(stream, static_cast<char*>(to) + row * to_pitch,
+                             static_cast<const char*>(from) + row * from_pitch, width);
     if (status) return status;
   }
   return cudaSuccess;
@@ -80,20 +81,17 @@ TMV_EXPORT cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cuda
 
 TMV_EXPORT cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
                                        cudaStream_t stream) {
-  tmv_launched(stream);
-  return result(tmv_copy(to, from, bytes));
+  return result(tmv_copy_on(stream, to, from, bytes));
 }
 
 TMV_EXPORT cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes,
                                            cudaStream_t stream) {
-  tmv_launched(stream);
-  return result(tmv_copy(to, from, bytes));
+  return result(tmv_copy_on(stream, to, from, bytes));
 }
 
 TMV_EXPORT cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                                          size_t width, size_t height, cudaMemcpyKind, cudaStream_t stream) {
-  tmv_launched(stream);
-  return result(copy_rows(to, to_pitch, from, from_pitch, width, height));
+  return result(copy_rows(stream, to, to_pitch, from, from_pitch, width, height));
 }
 
 // A symbol is a variable of a kernel's module: it has no memory here, and nothing reads it.
@@ -107,6 +105,5 @@ TMV_EXPORT cudaError_t cudaMemset(void* pointer, int byte, size_t bytes) {
 }
 
 TMV_EXPORT cudaError_t cudaMemsetAsync(void* pointer, int byte, size_t bytes, cudaStream_t stream) {
-  tmv_launched(stream);
-  return result(tmv_fill(address_of(pointer), byte, bytes));
+  return result(tmv_fill_on(stream, address_of(pointer), byte, bytes));
 }

@@ -126,5 +126,5 @@ TMV_EXPORT cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
 }
 
 TMV_EXPORT cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t) {
-  return result(tmv_graph_executable(executable) ? cudaSuccess : cudaErrorInvalidValue);
+  return result(tmv_graph_launch(executable) ? cudaSuccess : cudaErrorInvalidValue);
 }

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "export.h"
 #include "fidelity.h"
+#include "values.h"
 
 using namespace torchmem::vgpu;
 
@@ -14,6 +15,20 @@ namespace {
 constexpr size_t host_alignment = 4096;
 
 uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+// The host reads what nobody knows: what it is taken for stays, so that the next read says the same.
+void assume(State& all, uint64_t address, size_t bytes, void* to,
+            const std::vector<Contents::Range>& unknown) {
+  std::vector<tmv_gap> gaps;
+  for (const auto& range : unknown) gaps.push_back({range.address - address, range.size});
+  int assumed = tmv_assume_value(address, bytes, to, gaps.data(), gaps.size());
+  if (assumed == tmv_not_assumed || bytes > Contents::max_write) return;
+  if (assumed == tmv_assumed_all) gaps = {{0, bytes}};
+  std::lock_guard<Mutex> lock(all.mutex);
+  for (const tmv_gap& gap : gaps)
+    all.contents.write(address + gap.offset, static_cast<char*>(to) + gap.offset, gap.bytes,
+                       tmv_value_assumed);
+}
 
 }  // namespace
 
@@ -59,21 +74,21 @@ TMV_EXPORT int tmv_host_unregister(void* pointer) {
 TMV_EXPORT int tmv_copy(void* destination, const void* source, size_t bytes) {
   if (bytes == 0) return kSuccess;
   State& all = state();
-  size_t assumed = 0;
-  {
-    std::lock_guard<Mutex> lock(all.mutex);
-    bool to_device = device_of(all, number(destination)) >= 0;
-    bool from_device = device_of(all, number(source)) >= 0;
-    if (to_device && from_device)
-      all.contents.copy(number(destination), number(source), bytes);
-    else if (to_device)
-      all.contents.write(number(destination), source, bytes);
-    else if (from_device)
-      assumed = all.contents.read(number(source), destination, bytes);
-    else
-      std::memmove(destination, source, bytes);
+  std::unique_lock<Mutex> lock(all.mutex);
+  bool to_device = device_of(all, number(destination)) >= 0;
+  bool from_device = device_of(all, number(source)) >= 0;
+  if (to_device && from_device) {
+    all.contents.copy(number(destination), number(source), bytes);
+  } else if (to_device) {
+    all.contents.write(number(destination), source, bytes);
+  } else if (from_device) {
+    std::vector<Contents::Range> unknown;
+    Contents::Doubt doubt = all.contents.read(number(source), destination, bytes, &unknown);
+    lock.unlock();
+    if (doubt.unknown || doubt.assumed) assume(all, number(source), bytes, destination, unknown);
+  } else {
+    std::memmove(destination, source, bytes);
   }
-  if (assumed > 0) tmv_count_value(number(source), assumed);
   return kSuccess;
 }
 
@@ -85,6 +100,41 @@ TMV_EXPORT int tmv_fill(uint64_t address, int byte, size_t bytes) {
   else
     std::memset(reinterpret_cast<void*>(address), byte, bytes);
   return kSuccess;
+}
+
+TMV_EXPORT void tmv_value_poke(uint64_t address, size_t bytes, const void* from, int state_of_it) {
+  State& all = state();
+  std::lock_guard<Mutex> lock(all.mutex);
+  all.contents.write(address, from, bytes, state_of_it);
+}
+
+TMV_EXPORT void tmv_value_repeat(uint64_t address, size_t bytes, const void* value, size_t unit,
+                                 int state_of_it) {
+  State& all = state();
+  std::lock_guard<Mutex> lock(all.mutex);
+  all.contents.repeat(address, value, unit, bytes, state_of_it);
+}
+
+TMV_EXPORT void tmv_value_stand_in(uint64_t address, size_t bytes, const void* from) {
+  State& all = state();
+  std::lock_guard<Mutex> lock(all.mutex);
+  for (const Contents::Range& gap : all.contents.gaps(address, bytes))
+    all.contents.write(gap.address, static_cast<const char*>(from) + (gap.address - address), gap.size,
+                       tmv_value_assumed);
+}
+
+TMV_EXPORT int tmv_value_peek(uint64_t address, size_t bytes, void* to) {
+  State& all = state();
+  std::lock_guard<Mutex> lock(all.mutex);
+  Contents::Doubt doubt =
+      to ? all.contents.read(address, to, bytes) : all.contents.doubt(address, bytes);
+  return doubt.unknown ? tmv_value_unknown : doubt.assumed ? tmv_value_assumed : tmv_value_known;
+}
+
+TMV_EXPORT void tmv_keep_large_values() {
+  State& all = state();
+  std::lock_guard<Mutex> lock(all.mutex);
+  all.contents.keep_large(&all.large_values);
 }
 
 TMV_EXPORT void tmv_written(uint64_t address, size_t bytes) {

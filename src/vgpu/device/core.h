@@ -118,10 +118,13 @@ int tmv_host_unregister(void* pointer);
 
 // --- contents
 // ---------------------------------------------------------------------------------------------------------------
-// A copy between any two of host and device. The direction follows from the addresses. What the host wrote
-// and the device still holds comes back; everything else reads as zero and is counted.
+// A copy between any two of host and device. The direction follows from the addresses. What the device's
+// contents are known for comes back; everything else is assumed (fidelity.h) and counted. The second pair is
+// for work given to a stream: while it is being captured the copy is a node of the graph.
 int tmv_copy(void* destination, const void* source, size_t bytes);
 int tmv_fill(uint64_t address, int byte, size_t bytes);
+int tmv_copy_on(void* stream, void* destination, const void* source, size_t bytes);
+int tmv_fill_on(void* stream, uint64_t address, int byte, size_t bytes);
 
 // --- streams, events, graphs
 // ------------------------------------------------------------------------------------------------ Handles
@@ -148,7 +151,8 @@ size_t tmv_graph_nodes(void* graph);
 int tmv_graph_destroy(void* graph);
 int tmv_graph_instantiate(void* graph, void** executable);
 int tmv_graph_exec_destroy(void* executable);
-bool tmv_graph_executable(void* executable);
+// Does what was captured, in order. False when there is no such thing.
+bool tmv_graph_launch(void* executable);
 
 // --- kernels
 // ----------------------------------------------------------------------------------------------------------------

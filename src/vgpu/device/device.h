@@ -49,6 +49,7 @@ struct State {
   Mutex mutex;
   std::vector<std::unique_ptr<Device>> devices;
   Contents contents;
+  HostFile large_values;
   std::map<uint64_t, int> reservations;    // address -> device
   std::map<uint64_t, Mapping> mappings;    // by address
   std::map<uint64_t, Physical> physicals;  // by handle

@@ -62,16 +62,39 @@ TMV_EXPORT void tmv_count_workspace(const char* library, const char* operation, 
 }
 
 TMV_EXPORT void tmv_count_value(uint64_t address, size_t bytes) {
+  tmv_assume_value(address, bytes, nullptr, nullptr, 0);
+}
+
+TMV_EXPORT int tmv_assume_value(uint64_t address, size_t bytes, void* to, const tmv_gap* gaps,
+                                size_t count) {
   Findings& all = the_findings.get();
   tmv_observer observer;
   {
     std::lock_guard<Mutex> lock(all.mutex);
-    ++all.counts.assumed_values;
-    all.counts.assumed_bytes += bytes;
     observer = all.observer;
   }
+  int assumed = observer.value_assumed
+                    ? observer.value_assumed(observer.user, address, bytes, to, gaps, count)
+                    : tmv_assumed_gaps;
+  if (assumed == tmv_not_assumed) return assumed;
+  {
+    std::lock_guard<Mutex> lock(all.mutex);
+    ++all.counts.assumed_values;
+    all.counts.assumed_bytes += bytes;
+  }
   process_counts_changed();
-  if (observer.value_assumed) observer.value_assumed(observer.user, address, bytes);
+  return assumed;
+}
+
+TMV_EXPORT void tmv_captured_work(void* work, bool launched) {
+  Findings& all = the_findings.get();
+  tmv_observer observer;
+  {
+    std::lock_guard<Mutex> lock(all.mutex);
+    observer = all.observer;
+  }
+  auto* tell = launched ? observer.launched : observer.dropped;
+  if (tell) tell(observer.user, work);
 }
 
 TMV_EXPORT int tmv_profile_json(char* buffer, size_t size) {

@@ -7,16 +7,33 @@
 // finding (which operator, which line) sets an observer.
 extern "C" {
 
+struct tmv_gap {
+  size_t offset;
+  size_t bytes;
+};
+
+enum tmv_assumption {
+  tmv_not_assumed = 0,  // what was read is known after all
+  tmv_assumed_gaps = 1,
+  tmv_assumed_all = 2,  // other bytes than those in the gaps were changed too
+};
+
 struct tmv_observer {
   void* user;
-  // `bytes` at `address` were read by the host although nothing is known about them: they read as zero.
-  void (*value_assumed)(void* user, uint64_t address, size_t bytes);
+  // The host read `bytes` at `address` into `to`, of which some are assumed, and those in `gaps` (rising)
+  // unknown: they are zero, and to be filled here with what they are taken for. `to` null: a value was assumed
+  // that nobody reads. Returns a tmv_assumption.
+  int (*value_assumed)(void* user, uint64_t address, size_t bytes, void* to, const tmv_gap* gaps,
+                       size_t count);
   // A workspace size was asked for. how: 0 recorded on a device, 1 estimated, 2 unknown and taken as 0, 3 it
   // was out of memory, and taken is an engine that needs none.
   void (*workspace)(void* user, const char* library, const char* operation, const char* problem, size_t bytes,
                     int how);
   // A call that the virtual GPU does not model was answered with "not supported".
   void (*unmodelled)(void* user, const char* library, const char* function);
+  // Work of a captured graph (values.h).
+  void (*launched)(void* user, void* work);
+  void (*dropped)(void* user, void* work);
 };
 
 // Copied; one at a time, null for none. Calls come on the thread that caused them, with no lock of the
@@ -27,6 +44,9 @@ void tmv_count_unmodelled(const char* library, const char* function);
 void tmv_count_workspace(const char* library, const char* operation, const char* problem, size_t bytes,
                          int how);
 void tmv_count_value(uint64_t address, size_t bytes);
+// The same of a value that the host reads; see the observer.
+int tmv_assume_value(uint64_t address, size_t bytes, void* to, const tmv_gap* gaps, size_t count);
+void tmv_captured_work(void* work, bool launched);
 
 // A kernel wrote this range, or the memory got a new owner: what the host put there before is no longer
 // known.

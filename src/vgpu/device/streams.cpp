@@ -9,13 +9,27 @@
 
 #include "device.h"
 #include "export.h"
+#include "fidelity.h"
+#include "values.h"
 
 using namespace torchmem::vgpu;
 
 namespace {
 
+// What a captured stream was given, in order: a copy, a fill, or work of who computes values (values.h). A
+// kernel is a node that does nothing.
+struct Node {
+  enum class Kind { kernel, copy, fill, work } kind = Kind::kernel;
+  void* to = nullptr;
+  const void* from = nullptr;
+  size_t bytes = 0;
+  int byte = 0;
+  std::shared_ptr<void> work;
+};
+
 struct Graph {
-  size_t nodes = 0;
+  std::vector<Node> nodes;  // that do something
+  size_t count = 0;         // of those that the runtime has: kernels too, work not
 };
 
 struct Capture {
@@ -62,6 +76,19 @@ Stream* find(Streams& all, void* handle) {
   if (reinterpret_cast<uintptr_t>(handle) <= 2) return &all.legacy;
   auto found = all.streams.find(handle);
   return found == all.streams.end() ? nullptr : found->second.get();
+}
+
+// Whether the stream is being captured: the node is its graph's then.
+bool add_node(void* stream, Node&& node) {
+  Streams& all = the_streams.get();
+  if (all.capturing.load(std::memory_order_relaxed) == 0) return false;
+  std::lock_guard<Mutex> lock(all.mutex);
+  Stream* found = find(all, stream);
+  if (!found || !found->capture) return false;
+  Graph& graph = *found->capture->graph;
+  if (node.kind != Node::Kind::work) ++graph.count;
+  if (node.kind != Node::Kind::kernel) graph.nodes.push_back(std::move(node));
+  return true;
 }
 
 // The caller gave work to `stream` that a capture cannot hold.
@@ -257,19 +284,47 @@ TMV_EXPORT int tmv_capture_info(void* stream, CaptureInfo* info) {
 
 TMV_EXPORT int tmv_capture_mode_exchange(int mode) { return std::exchange(capture_mode, mode); }
 
-TMV_EXPORT void tmv_launched(void* stream) {
+TMV_EXPORT size_t tmv_captures() { return the_streams.get().capturing.load(std::memory_order_relaxed); }
+
+TMV_EXPORT bool tmv_is_captured(void* stream) {
   Streams& all = the_streams.get();
-  if (all.capturing.load(std::memory_order_relaxed) == 0) return;
   std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find(all, stream);
-  if (found && found->capture) ++found->capture->graph->nodes;
+  return found && found->capture;
+}
+
+TMV_EXPORT void tmv_launched(void* stream) { add_node(stream, Node()); }
+
+TMV_EXPORT int tmv_copy_on(void* stream, void* destination, const void* source, size_t bytes) {
+  Node node;
+  node.kind = Node::Kind::copy;
+  node.to = destination;
+  node.from = source;
+  node.bytes = bytes;
+  return add_node(stream, std::move(node)) ? kSuccess : tmv_copy(destination, source, bytes);
+}
+
+TMV_EXPORT int tmv_fill_on(void* stream, uint64_t address, int byte, size_t bytes) {
+  Node node;
+  node.kind = Node::Kind::fill;
+  node.to = reinterpret_cast<void*>(address);
+  node.byte = byte;
+  node.bytes = bytes;
+  return add_node(stream, std::move(node)) ? kSuccess : tmv_fill(address, byte, bytes);
+}
+
+TMV_EXPORT bool tmv_capture_work(void* stream, void* work) {
+  Node node;
+  node.kind = Node::Kind::work;
+  node.work = std::shared_ptr<void>(work, [](void* gone) { tmv_captured_work(gone, false); });
+  return add_node(stream, std::move(node));
 }
 
 TMV_EXPORT size_t tmv_graph_nodes(void* graph) {
   Streams& all = the_streams.get();
   std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.graphs.find(graph);
-  return found == all.graphs.end() ? 0 : found->second->nodes;
+  return found == all.graphs.end() ? 0 : found->second->count;
 }
 
 TMV_EXPORT int tmv_graph_destroy(void* graph) {
@@ -295,8 +350,22 @@ TMV_EXPORT int tmv_graph_exec_destroy(void* executable) {
   return all.executables.erase(executable) ? kSuccess : kInvalidValue;
 }
 
-TMV_EXPORT bool tmv_graph_executable(void* executable) {
+TMV_EXPORT bool tmv_graph_launch(void* executable) {
   Streams& all = the_streams.get();
-  std::lock_guard<Mutex> lock(all.mutex);
-  return all.executables.count(executable) > 0;
+  std::vector<Node> nodes;
+  {
+    std::lock_guard<Mutex> lock(all.mutex);
+    auto found = all.executables.find(executable);
+    if (found == all.executables.end()) return false;
+    nodes = found->second->nodes;
+  }
+  for (const Node& node : nodes) {
+    if (node.kind == Node::Kind::copy)
+      tmv_copy(node.to, node.from, node.bytes);
+    else if (node.kind == Node::Kind::fill)
+      tmv_fill(reinterpret_cast<uint64_t>(node.to), node.byte, node.bytes);
+    else
+      tmv_captured_work(node.work.get(), true);
+  }
+  return true;
 }

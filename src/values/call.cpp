@@ -1,0 +1,252 @@
+#include "values/call.h"
+
+#include <ATen/Context.h>
+#include <ATen/Functions.h>
+
+#include <algorithm>
+
+#include "values/compute.h"
+#include "values/stand_in.h"
+
+namespace torchmem::values {
+namespace {
+
+bool is_integer(at::ScalarType dtype) { return at::isIntegralType(dtype, /*includeBool=*/true); }
+
+/// Of a draw: the device's generator's seed and how far it has come, so that the same program draws the same.
+std::uint64_t seed_of(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
+  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+  try {
+    at::Generator generator;
+    if (op.generator && *op.generator < inputs.size() && inputs[*op.generator].isGenerator())
+      generator = inputs[*op.generator].toGenerator();
+    if (!generator.defined()) generator = at::globalContext().defaultGenerator(c10::Device(c10::kCUDA));
+    const std::uint64_t offset = generator.device().is_cuda() ? generator.get_offset() : 0;
+    return generator.current_seed() ^ (offset + 1) * kMix;
+  } catch (const std::exception&) {
+    return kMix;  // a generator that is being captured does not say
+  }
+}
+
+/// The size of the dimension that an operator reduces or orders; of all elements without one.
+std::optional<std::int64_t> extent_of(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
+                                      const at::Tensor& self) {
+  if (op.dimension && *op.dimension < inputs.size() && inputs[*op.dimension].isInt() && self.dim() > 0)
+    return self.size(inputs[*op.dimension].toInt());
+  if (op.name == "aten::multinomial" && self.dim() > 0) return self.size(-1);
+  return self.numel();
+}
+
+std::optional<std::int64_t> number_read_back(const Operator& op, const torch::jit::Stack& on_cpu,
+                                           const torch::jit::Stack& results) {
+  if (results.empty()) return std::nullopt;
+  if (results[0].isBool()) return results[0].toBool();
+  if (!results[0].isTensor()) return std::nullopt;
+  const at::Tensor& first = results[0].toTensor();
+  std::int64_t dimension = 0;
+  if (op.size_dimension_at && on_cpu.at(*op.size_dimension_at).isInt())
+    dimension = on_cpu[*op.size_dimension_at].toInt();
+  return first.dim() == 0 ? first.numel() : first.size(dimension);
+}
+
+/// For what has to be known while the operator runs: the number that it is about to read back.
+void answer(Call& call, const at::Tensor& self) {
+  if (!call.on_cpu.empty()) {
+    call.results = compute(call.op, call.on_cpu, call.seed);
+    if (call.results) call.answer = number_read_back(call.op, call.on_cpu, *call.results);
+  }
+  if (!call.answer && call.op.name == "aten::equal") {
+    call.answer = 0;
+  } else if (!call.answer) {
+    const bool counts_rows = call.op.name == "torchvision::nms" && self.dim() > 0;
+    call.answer = count_of(counts_rows ? self.size(0) : self.numel());
+  }
+}
+
+void add_places(const c10::IValue& value, std::vector<std::optional<Place>>& places) {
+  if (value.isTensor()) {
+    places.push_back(place_of(value.toTensor()));
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) places.push_back(place_of(tensor));
+  }
+}
+
+void add_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
+  if (value.isTensor()) {
+    tensors.push_back(value.toTensor());
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) tensors.push_back(tensor);
+  }
+}
+
+bool fits(const Place& place, const at::Tensor& values) {
+  return values.defined() && values.scalar_type() == place.dtype &&
+         values.sizes() == at::IntArrayRef(place.sizes);
+}
+
+bool are_all_there(const std::vector<std::optional<Place>>& places) {
+  return std::all_of(places.begin(), places.end(), [](const auto& place) {
+    return !place || state_of(*place) != State::kUnknown;
+  });
+}
+
+bool are_admitted(const std::vector<std::optional<Place>>& places, const Bounds& bounds) {
+  return std::all_of(places.begin(), places.end(),
+                     [&](const auto& place) { return !place || bounds.admit(*place); });
+}
+
+/// A large tensor of one value: its size costs nothing.
+bool fill(Call& call, const std::vector<std::optional<Place>>& places) {
+  if (places.size() != 1 || !places[0]) return false;
+  at::Tensor value = at::zeros({1}, places[0]->dtype);
+  if (call.op.name == "aten::fill_") {
+    const auto& given = call.on_cpu.at(1);
+    if (given.isTensor())
+      value.copy_(given.toTensor());
+    else
+      value.fill_(given.toScalar());
+  }
+  return write_all(*places[0], value, call.state);
+}
+
+/// Integers and truth values that nobody knows are taken for something at once, since what is computed from
+/// them decides sizes and branches; floats wait until they are looked at.
+void assume_results(const Operator& op, const Call* call, const std::vector<std::optional<Place>>& places,
+                    const Bounds& bounds) {
+  for (const auto& place : places) {
+    if (!place || !is_integer(place->dtype) || place->elements() == 0 || !bounds.admit(*place) ||
+        state_of(*place) != State::kUnknown)
+      continue;
+    if (call == nullptr || call->arguments.empty()) op.compares = true;
+    const Unseen unseen;
+    std::int64_t extent = call != nullptr ? call->extent.value_or(0) : 0;
+    if (op.stand_in == StandIn::kCount) extent /= std::max<std::int64_t>(1, place->elements());
+    write(*place, stand_in(op, place->dtype, place->sizes, extent), State::kAssumed);
+  }
+}
+
+bool decides_integers(const Operator& op, const Look& look, c10::ArrayRef<const c10::IValue> inputs) {
+  if (op.name == "aten::copy_") return inputs[0].isTensor() && is_integer(inputs[0].toTensor().scalar_type());
+  return look.has_integers || op.compares.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+std::vector<std::optional<Place>> places_of(c10::ArrayRef<c10::IValue> outputs) {
+  std::vector<std::optional<Place>> places;
+  for (const auto& value : outputs) add_places(value, places);
+  return places;
+}
+
+std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
+                                 const Bounds& bounds, bool capturing) {
+  if (!op.is_computed && !op.reads_back && !op.looks_for_overflow && !op.read) return nullptr;
+  const Look look = look_at(op, inputs, bounds);
+  if (look.is_strange || !look.is_on_device) return nullptr;
+  auto call = std::make_unique<Call>(op);
+  if (capturing && op.is_computed && !op.is_composite) {
+    call->arguments = describe(inputs);
+    call->is_captured = true;
+    return call;
+  }
+  bool is_useful = false;
+  const bool has_self = !inputs.empty() && inputs[0].isTensor() && inputs[0].toTensor().defined();
+  if (has_self && (op.stand_in == StandIn::kIndex || op.stand_in == StandIn::kCount)) {
+    call->extent = extent_of(op, inputs, inputs[0].toTensor());
+    is_useful = true;
+  }
+  const auto gather = [&] {
+    const Unseen unseen;
+    if (op.is_random) call->seed = seed_of(op, inputs);
+    call->on_cpu = read_all(op, call->arguments, call->state);
+    if (op.is_random) call->state = std::min(call->state, State::kAssumed);
+    is_useful = true;
+  };
+  if (op.is_foreach) {
+    call->elements = known_elements(op, inputs, bounds);
+    if (call->elements.empty()) return nullptr;
+    call->arguments = describe(inputs);
+    choose(call->arguments, call->elements);
+    gather();
+  } else if (!look.has_large &&
+             (!look.has_unknown || op.reads_back || decides_integers(op, look, inputs))) {
+    call->arguments = describe(inputs);
+    gather();
+  }
+  if (op.reads_back && has_self) {
+    const Unseen unseen;
+    answer(*call, inputs[0].toTensor());
+    is_useful = true;
+  }
+  if (op.looks_for_overflow && call->on_cpu.empty() && inputs.size() > 1 && inputs[1].isTensor()) {
+    const Unseen unseen;
+    if (const auto place = place_of(inputs[1].toTensor())) {
+      State state = State::kKnown;
+      call->results = torch::jit::Stack{read(*place, state)};
+      call->arguments = describe({inputs[1]});
+      is_useful = true;
+    }
+  }
+  return is_useful ? std::move(call) : nullptr;
+}
+
+void write_results(const Operator& op, const std::vector<Argument>& arguments,
+                   const torch::jit::Stack& on_cpu, const torch::jit::Stack& results,
+                   const std::vector<std::optional<Place>>& outputs, State state) {
+  for (const auto position : op.written) {
+    if (position >= arguments.size()) continue;
+    std::vector<at::Tensor> tensors;
+    add_tensors(on_cpu[position], tensors);
+    const auto& places = arguments[position].places;
+    for (std::size_t i = 0; i < tensors.size() && i < places.size(); ++i) {
+      if (places[i] && fits(*places[i], tensors[i])) write(*places[i], tensors[i], state);
+    }
+  }
+  std::vector<at::Tensor> tensors;
+  for (const auto& result : results) add_tensors(result, tensors);
+  for (std::size_t i = 0; i < tensors.size() && i < outputs.size(); ++i) {
+    if (outputs[i] && fits(*outputs[i], tensors[i])) write(*outputs[i], tensors[i], state);
+  }
+}
+
+void end_call(const Operator& op, Call* call, c10::ArrayRef<c10::IValue> given, const Bounds& bounds) {
+  std::vector<std::optional<Place>> outputs = places_of(given);
+  if (call != nullptr && op.looks_for_overflow && call->on_cpu.empty() && call->results) {
+    const auto& place = call->arguments[0].places[0];
+    const Unseen unseen;
+    if (place) write(*place, call->results->front().toTensor(), State::kAssumed);
+    return;
+  }
+  if (call != nullptr && !call->on_cpu.empty()) {
+    if (!call->elements.empty()) {
+      std::vector<std::optional<Place>> chosen;
+      for (const std::size_t i : call->elements) {
+        if (i < outputs.size()) chosen.push_back(outputs[i]);
+      }
+      outputs = std::move(chosen);
+    }
+    const bool has_to_be = outputs.empty() ? !op.written.empty() : op.has_kernel || !are_all_there(outputs);
+    if (has_to_be) {
+      const Unseen unseen;
+      if (op.is_fill && fill(*call, outputs)) return;
+      if (are_admitted(outputs, bounds)) {
+        if (!call->results) call->results = compute(op, call->on_cpu, call->seed);
+        if (call->results) write_results(op, call->arguments, call->on_cpu, *call->results, outputs, call->state);
+      }
+    }
+    const bool gives_integers = std::any_of(outputs.begin(), outputs.end(), [](const auto& place) {
+      return place && is_integer(place->dtype);
+    });
+    if (!gives_integers) op.compares = false;
+  }
+  const bool is_there = call != nullptr && call->results && !call->on_cpu.empty();
+  if (op.has_kernel && !is_there) {
+    // Operators within may have written there before the kernel did: zeros that it adds to.
+    for (const auto& place : outputs) {
+      if (place) forget(*place);
+    }
+  }
+  if (op.is_computed || op.reads_back) assume_results(op, call, outputs, bounds);
+}
+
+}  // namespace torchmem::values

@@ -1,0 +1,122 @@
+#include "values/observer.h"
+
+#include <ATen/Context.h>
+#include <ATen/Functions.h>
+#include <ATen/record_function.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <memory>
+#include <utility>
+
+#include "values/arguments.h"
+#include "values/call.h"
+#include "values/captured.h"
+#include "values/virtual_device.h"
+
+namespace torchmem::values {
+namespace {
+
+Mode the_mode = Mode::kNone;
+Bounds the_bounds;
+thread_local Call* innermost = nullptr;
+
+bool writes(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
+  if (op.written.empty() || op.is_composite) return false;
+  if (!op.written_if || *op.written_if >= inputs.size()) return true;
+  const auto& condition = inputs[*op.written_if];
+  return !condition.isBool() || condition.toBool();
+}
+
+void forget_written(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
+  for (const auto position : op.written) {
+    if (position >= inputs.size()) continue;
+    const auto forget_one = [](const at::Tensor& tensor) {
+      if (const auto place = place_of(tensor)) forget(*place);
+    };
+    if (inputs[position].isTensor()) {
+      forget_one(inputs[position].toTensor());
+    } else if (inputs[position].isTensorList()) {
+      for (const at::Tensor& tensor : inputs[position].toTensorVector()) forget_one(tensor);
+    }
+  }
+}
+
+bool is_capturing() {
+  return virtual_device().captures() > 0 &&
+         virtual_device().is_captured(c10::cuda::getCurrentCUDAStream().stream());
+}
+
+/// TorchScript's interpreter shows all of its stack, of which the last values are the operator's.
+template <class T>
+c10::ArrayRef<T> last(c10::ArrayRef<T> values, std::size_t count) {
+  return values.size() > count ? values.slice(values.size() - count) : values;
+}
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
+  const Operator& op = operator_of(fn);
+  const auto inputs = last(fn.inputs(), op.handle ? op.arguments : fn.inputs().size());
+  std::unique_ptr<Call> call;
+  const bool capturing = is_capturing();
+  if (op.handle && the_mode != Mode::kNone) call = begin_call(op, inputs, the_bounds, capturing);
+  if (!call && op.read) call = std::make_unique<Call>(op);
+  if (call) {
+    if (op.read && *op.read < inputs.size() && inputs[*op.read].isTensor() &&
+        inputs[*op.read].toTensor().defined())
+      call->read_dtype = inputs[*op.read].toTensor().scalar_type();
+    call->outer = std::exchange(innermost, call.get());
+  }
+  if (!capturing && writes(op, inputs)) forget_written(op, inputs);
+  return call;
+}
+
+void end(const at::RecordFunction& fn, at::ObserverContext* context) {
+  auto* call = static_cast<Call*>(context);
+  if (call != nullptr) innermost = call->outer;
+  if (the_mode == Mode::kNone) return;
+  const Operator& op = call != nullptr ? call->op : operator_of(fn);
+  if (!op.handle || (!op.is_computed && !op.has_kernel && !op.reads_back && !op.looks_for_overflow)) return;
+  const auto outputs = last(c10::ArrayRef<c10::IValue>(fn.outputs()), op.returns);
+  if (call != nullptr && call->is_captured) {
+    capture_call(std::move(*call), outputs, c10::cuda::getCurrentCUDAStream().stream());
+  } else {
+    end_call(op, call, outputs, the_bounds);
+  }
+}
+
+}  // namespace
+
+std::optional<Mode> parse_mode(const std::string& word) {
+  if (word == "none") return Mode::kNone;
+  if (word == "small") return Mode::kSmall;
+  if (word == "all") return Mode::kAll;
+  return std::nullopt;
+}
+
+void watch_values(Mode mode) {
+  if (!virtual_device().present()) return;
+  the_mode = mode;
+  if (mode == Mode::kAll) the_bounds.integers = the_bounds.floats = std::size_t{1} << 48;
+  at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
+                            .needsInputs(true)
+                            .needsOutputs(true)
+                            .scopes({at::RecordScope::FUNCTION}));
+}
+
+Reading current_reading() {
+  Reading reading;
+  if (innermost == nullptr) return reading;
+  reading.op = innermost->op.name;
+  reading.dtype = innermost->read_dtype;
+  for (const Call* call = innermost; call != nullptr; call = call->outer) {
+    if (call->op.name == "aten::_linalg_check_errors") reading.is_status = true;
+    if (call->op.is_truth) reading.is_truth = true;
+    if (!call->answer) continue;
+    // The outermost one that is computed: nms reads its size through the operators that it is made of.
+    if (reading.answer && !call->results) continue;
+    reading.answer = call->answer;
+    reading.is_known = call->results && call->state == State::kKnown;
+  }
+  return reading;
+}
+
+}  // namespace torchmem::values

@@ -1,0 +1,73 @@
+"""Traces models on the CPU.
+
+    make.py DIR [NAME...]
+
+Writes DIR/NAME.train.pt and DIR/NAME.eval.pt for models of models.py, all of them without a name, since a trace has no switch for
+dropout and batch norm; DIR/NAME.pt for those of recorded.py. A file that is there is kept.
+"""
+
+import os
+import pathlib
+import sys
+import warnings
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import torch
+from models import MODELS
+from recorded import RECORDED
+from specs import make_tensor
+
+
+def on_cuda(graph):
+    """Replaces the device "cpu" that tracing wrote down where the program asks for the device of its input."""
+    blocks = [graph]
+    while blocks:
+        for node in blocks.pop().nodes():
+            blocks += node.blocks()
+            if node.kind() == "prim::Constant" and node.output().type().kind() == "DeviceObjType":
+                node.s_("value", "cuda:0")
+
+
+def trace(model, training, grad):
+    torch.manual_seed(0)
+    network = model.build().train(training)
+    example = tuple(make_tensor(spec, "cpu") for spec in model.specs(model.traced_batch))
+    with torch.set_grad_enabled(grad):
+        traced = torch.jit.trace(network, example, check_trace=False, strict=False)
+    for module in traced.modules() if model.on_cuda else ():
+        for method in module._c._method_names():  # forward, and forward1 where one is called twice
+            on_cuda(module._c._get_method(method).graph)
+    return traced
+
+
+def files(name):
+    """The files of a name: each with the model, whether it is traced in training mode, and whether gradients are recorded meanwhile."""
+    if name in MODELS:
+        yield f"{name}.train.pt", MODELS[name], True, True
+        yield f"{name}.eval.pt", MODELS[name], False, False
+    if name in RECORDED:
+        yield f"{name}.pt", RECORDED[name], False, True
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    folder, names = pathlib.Path(sys.argv[1]), sys.argv[2:] or list(MODELS)
+    unknown = [name for name in names if not any(files(name))]
+    if unknown:
+        sys.exit(f"no such model: {', '.join(unknown)}; there are {', '.join([*MODELS, *RECORDED])}")
+    warnings.filterwarnings("ignore")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        for file, model, training, grad in files(name):
+            path = folder / file
+            if path.exists():
+                continue
+            unfinished = folder / f"{file}.{os.getpid()}.unfinished"
+            trace(model, training, grad).save(str(unfinished))
+            unfinished.rename(path)
+
+
+if __name__ == "__main__":
+    main()
