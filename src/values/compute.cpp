@@ -5,6 +5,8 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
+#include <dlfcn.h>
+
 #include <memory>
 
 namespace torchmem::values {
@@ -24,9 +26,43 @@ c10::impl::LocalDispatchKeySet plain_keys() {
   return keys;
 }
 
+/// One thread: what is computed is small, and to wait for others would take longer. Of OpenMP, whose setting is
+/// the calling thread's own.
+class OneThread {
+ public:
+  OneThread() : before_(openmp().get == nullptr ? 1 : openmp().get()) {
+    if (before_ != 1) openmp().set(1);
+  }
+  ~OneThread() {
+    if (before_ != 1) openmp().set(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  struct OpenMp {
+    int (*get)() = nullptr;
+    void (*set)(int) = nullptr;
+  };
+  static const OpenMp& openmp() {
+    static const OpenMp found = [] {
+      OpenMp functions;
+      void* library = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD);  // PyTorch's
+      if (library == nullptr) return functions;
+      functions.set = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
+      functions.get = reinterpret_cast<int (*)()>(dlsym(library, "omp_get_max_threads"));
+      return functions;
+    }();
+    return found;
+  }
+
+  int before_;
+};
+
 }  // namespace
 
 struct Unseen::Guards {
+  OneThread one_thread;
   at::RecordFunctionGuard observers{false};
   c10::impl::ForceDispatchKeyGuard keys{plain_keys()};
   NoWarnings handler;

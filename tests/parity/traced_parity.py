@@ -1,5 +1,5 @@
-"""Profiles models that were traced on the CPU and compares with what an H200 did (data/traced_h200.json): requested bytes are equal at
-every point, the peaks within bounds, and a model that an H200 cannot run fails here for the same reason.
+"""Profiles models that were traced on the CPU and compares with what an H200 did (data/traced_h200.json): requested bytes are equal
+at every point, the peaks within bounds, and a model that an H200 cannot run fails here for the same reason.
 
     python3 traced_parity.py --torchmem BIN --python PYTHON --models DIR [--case REGEX]
 
@@ -27,8 +27,8 @@ def checked(command):
 
 
 def trace(options, names):
-    program = [options.python, str(HERE.parent / "traced" / "make.py"), str(options.models), *names]
-    checked([options.torchmem, "run", "--device", DEVICE, "--", *program])
+    program = [options.python, str(HERE.parent / "traced" / "make.py"), "--recorded", str(options.models)]
+    checked([options.torchmem, "run", "--device", DEVICE, "--", *program, *names])
 
 
 def profile(options, case, report):

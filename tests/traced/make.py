@@ -1,9 +1,9 @@
 """Traces models on the CPU.
 
-    make.py DIR [NAME...]
+    make.py [--recorded] DIR [NAME...]
 
-Writes DIR/NAME.train.pt and DIR/NAME.eval.pt for models of models.py, all of them without a name, since a trace has no switch for
-dropout and batch norm; DIR/NAME.pt for those of recorded.py. A file that is there is kept.
+Writes DIR/NAME.train.pt and DIR/NAME.eval.pt for models of models.py (all without a NAME), since a trace has no switch for dropout
+and batch norm. With --recorded, DIR/NAME.pt for those of recorded.py. A file that is there is kept.
 """
 
 import os
@@ -41,26 +41,29 @@ def trace(model, training, grad):
     return traced
 
 
-def files(name):
-    """The files of a name: each with the model, whether it is traced in training mode, and whether gradients are recorded meanwhile."""
-    if name in MODELS:
-        yield f"{name}.train.pt", MODELS[name], True, True
-        yield f"{name}.eval.pt", MODELS[name], False, False
-    if name in RECORDED:
-        yield f"{name}.pt", RECORDED[name], False, True
+def files(name, recorded):
+    """(file, model, whether in training mode, whether gradients are recorded while it is traced)"""
+    if recorded:
+        return [(f"{name}.pt", RECORDED[name], False, True)]
+    return [(f"{name}.train.pt", MODELS[name], True, True), (f"{name}.eval.pt", MODELS[name], False, False)]
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+    arguments = sys.argv[1:]
+    recorded = arguments[:1] == ["--recorded"]
+    table = RECORDED if recorded else MODELS
+    if recorded:
+        del arguments[0]
+    if not arguments or arguments[0].startswith("-"):
         sys.exit(__doc__)
-    folder, names = pathlib.Path(sys.argv[1]), sys.argv[2:] or list(MODELS)
-    unknown = [name for name in names if not any(files(name))]
+    folder, names = pathlib.Path(arguments[0]), arguments[1:] or list(table)
+    unknown = [name for name in names if name not in table]
     if unknown:
-        sys.exit(f"no such model: {', '.join(unknown)}; there are {', '.join([*MODELS, *RECORDED])}")
+        sys.exit(f"no such model: {', '.join(unknown)}; there are {', '.join(table)}")
     warnings.filterwarnings("ignore")
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
-        for file, model, training, grad in files(name):
+        for file, model, training, grad in files(name, recorded):
             path = folder / file
             if path.exists():
                 continue
