@@ -72,12 +72,13 @@ void sample(int device) {
 
 /// Called with the allocator's lock held.
 void on_event(const TraceEntry& entry) {
-  if (entry.action_ == TraceEntry::FREE_COMPLETED || entry.action_ == TraceEntry::SNAPSHOT)
-    return;  // changes neither number
-  if (entry.action_ == TraceEntry::ALLOC) {
-    allocating_device = entry.device_;
+  if (entry.action_ == TraceEntry::ALLOC || entry.action_ == TraceEntry::FREE_COMPLETED) {
+    // The memory has another owner, or none: what it held is nobody's any more.
     if (auto* written = values::virtual_device().written) written(entry.addr_, entry.size_);
   }
+  if (entry.action_ == TraceEntry::FREE_COMPLETED || entry.action_ == TraceEntry::SNAPSHOT)
+    return;  // changes neither number
+  if (entry.action_ == TraceEntry::ALLOC) allocating_device = entry.device_;
   if (entry.action_ != TraceEntry::FREE_REQUESTED && forked.load(std::memory_order_relaxed) &&
       forked.exchange(false))
     open_state();

@@ -34,7 +34,7 @@ struct Finding {
   std::string problem;
   CallSite site;
   int how = kRecorded;  // of a workspace, as the virtual device says it
-  const char* decides = "";
+  std::string decides;
   std::string taken_for;  // the first time
   std::string what;       // of a copy in bulk
 
@@ -71,12 +71,17 @@ void write(const Finding& finding, std::uint64_t count, std::uint64_t bytes) {
   if (!finding.site.module.empty()) record["module"] = finding.site.module;
   if (!finding.site.line.empty()) record["line"] = finding.site.line;
   if (!finding.taken_for.empty()) record["taken_for"] = finding.taken_for;
-  if (*finding.decides != '\0') record["decides"] = finding.decides;
+  if (!finding.decides.empty()) record["decides"] = finding.decides;
   if (!finding.what.empty()) record["what"] = finding.what;
   if (finding.how == kUnknown) record["unknown"] = true;  // the size was taken as 0
   if (finding.how == kWithout) record["without"] = true;  // it did not fit
   StreamWriter& writer = state().writer();
   writer.finding(record);
+}
+
+bool is_new(const Finding& finding) {
+  const std::lock_guard lock(state().mutex);
+  return !state().findings.contains(finding);
 }
 
 /// Whether it is the first of its kind.
@@ -163,11 +168,12 @@ int value_assumed(void*, std::uint64_t, std::size_t bytes, void* to, const Virtu
     }
     finding.taken_for = values::text_of(dtype, to);
   }
-  if (!was_said && !reading.is_status)
-    finding.decides = is_answer ? (dtype == at::kBool ? "branch" : "size") : what_it_decides(reading);
   const bool is_bulk = to != nullptr && bytes >= kBulk;
   if (is_bulk) finding.what = tensor_text(reading, bytes);
   finding.site = std::move(site);
+  // Asked once for each place: it takes a look at the program's text.
+  if (!was_said && !reading.is_status && !is_bulk && is_new(finding))
+    finding.decides = is_answer && dtype != at::kBool ? "size" : what_it_decides(reading, finding.site);
   const Finding copy = finding;
   const bool is_first = add(std::move(finding), bytes);
   if (is_bulk && is_first)

@@ -1,73 +1,17 @@
 #include "capture/python_frames.h"
 
-#include <dlfcn.h>
-
 #include <cstring>
 #include <utility>
 #include <vector>
+
+#include "capture/python_api.h"
 
 namespace torchmem::capture {
 namespace {
 
 constexpr std::size_t kMostFrames = 64;
 
-using Object = void;  // PyObject, PyFrameObject, PyCodeObject
-
-struct Python {
-  int (*is_initialized)() = nullptr;
-  Object* (*this_thread)() = nullptr;
-  int (*lock)() = nullptr;
-  void (*unlock)(int) = nullptr;
-  Object* (*current_frame)() = nullptr;       // borrowed
-  Object* (*outer_frame)(Object*) = nullptr;  // new
-  Object* (*code_of)(Object*) = nullptr;      // new
-  int (*line_of)(Object*) = nullptr;
-  Object* (*attribute)(Object*, const char*) = nullptr;  // new
-  const char* (*utf8)(Object*) = nullptr;
-  void (*keep)(Object*) = nullptr;
-  void (*release)(Object*) = nullptr;
-  void (*clear_error)() = nullptr;
-  bool found = true;
-
-  Python() {
-    find(is_initialized, "Py_IsInitialized");
-    find(this_thread, "PyGILState_GetThisThreadState");
-    find(lock, "PyGILState_Ensure");
-    find(unlock, "PyGILState_Release");
-    find(current_frame, "PyEval_GetFrame");
-    find(outer_frame, "PyFrame_GetBack");
-    find(code_of, "PyFrame_GetCode");
-    find(line_of, "PyFrame_GetLineNumber");
-    find(attribute, "PyObject_GetAttrString");
-    find(utf8, "PyUnicode_AsUTF8");
-    find(keep, "Py_IncRef");
-    find(release, "Py_DecRef");
-    find(clear_error, "PyErr_Clear");
-  }
-
- private:
-  template <class Function>
-  void find(Function*& function, const char* name) {
-    function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-    found = found && function != nullptr;
-  }
-};
-
-const Python& python() {
-  static const Python instance;
-  return instance;
-}
-
-class Lock {
- public:
-  Lock() : state_(python().lock()) {}
-  ~Lock() { python().unlock(state_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  int state_;
-};
+using Object = PythonObject;
 
 struct Site {
   Object* code;
@@ -101,8 +45,8 @@ std::string text_of(Object* code, const char* name) {
 }  // namespace
 
 bool python_stack(std::string& key, const std::function<bool(const std::string&)>& is_known, Stack& frames) {
-  if (!python().found || !python().is_initialized() || python().this_thread() == nullptr) return false;
-  const Lock lock;
+  if (!runs_python()) return false;
+  const PythonLock lock;
   const auto sites = sites_of_this_thread();
   if (sites.empty()) return false;
   for (const auto& site : sites) {

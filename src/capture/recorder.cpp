@@ -81,7 +81,8 @@ bool wants_stack(TraceEntry::Action action) {
 /// Called with the allocator's lock held: no allocation on the device, no lock that is ever held around an
 /// allocator call.
 void on_event(const TraceEntry& entry) {
-  if (entry.action_ == TraceEntry::ALLOC) {
+  if (entry.action_ == TraceEntry::ALLOC || entry.action_ == TraceEntry::FREE_COMPLETED) {
+    // The memory has another owner, or none: what it held is nobody's any more.
     if (auto* written = values::virtual_device().written) written(entry.addr_, entry.size_);
   }
   if (entry.action_ == TraceEntry::OOM) state().oom_request = entry.size_;

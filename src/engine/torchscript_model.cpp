@@ -3,6 +3,7 @@
 #include <torch/csrc/jit/python/update_graph_executor_opt.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include "capture/decisions.h"
 #include "engine/archive.h"
 #include "engine/checkpoint.h"
 #include "engine/failure.h"
@@ -10,6 +11,7 @@
 #include "engine/inplace.h"
 #include "engine/model.h"
 #include "engine/torch_message.h"
+#include "engine/value_uses.h"
 #include "engine/weightless_file.h"
 
 namespace torchmem::engine {
@@ -190,6 +192,7 @@ std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device devi
     torch::jit::Module module =
         weightless ? torch::jit::load(std::make_shared<WeightlessFile>(request.model), device)
                    : torch::jit::load(request.model, device);
+    if (weightless) capture::on_lines_that_decide([module] { return lines_that_decide(module); });
     return std::make_unique<TorchScriptModel>(request, archive, std::move(module));
   } catch (const c10::OutOfMemoryError&) {
     throw;

@@ -1,5 +1,5 @@
 """Profiles models that were traced on the CPU and runs the same models as plain Python programs under `torchmem run`: the bytes
-that the allocator was asked for must be equal at the end of every phase, but for what tracing itself changes (constants, EXPLAINED).
+that the allocator was asked for must be equal at the end of every phase, but for what tracing itself changes (EXPLAINED).
 
     traced_test.py --torchmem BIN --python PYTHON --models DIR [--quick | --case NAME...]
 

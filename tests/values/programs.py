@@ -17,6 +17,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).parent
 PAGE = HERE.parents[1] / "docs/values.md"
@@ -56,10 +57,11 @@ QUICK = (
 
 @dataclasses.dataclass
 class Ended:
-    """The lines that a program printed, and what went wrong (empty: nothing)."""
+    """The lines that a program printed, what went wrong (empty: nothing), and how long it took."""
 
     lines: list
     error: str
+    seconds: float
 
 
 def run(options, name, device):
@@ -75,6 +77,7 @@ def run(options, name, device):
     }
     command = [options.torchmem, "run", "--device", "virtual:h200", "--", options.python]
     command += [str(HERE / "programs" / f"{name}.py"), device]
+    begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         try:
             # Another folder, as some libraries leave files where they run.
@@ -82,15 +85,15 @@ def run(options, name, device):
                 command, capture_output=True, text=True, env=environment, cwd=folder, timeout=SECONDS
             )
         except subprocess.TimeoutExpired:
-            return Ended([], f"not ended after {SECONDS} s")
+            return Ended([], f"not ended after {SECONDS} s", SECONDS)
     error = "" if ended.returncode == 0 else f"exit code {ended.returncode}\n{ended.stdout[-1000:]}{ended.stderr[-3000:]}"
     if not error and not ended.stdout:
         error = "printed nothing"
-    return Ended(ended.stdout.splitlines(), error)
+    return Ended(ended.stdout.splitlines(), error, time.monotonic() - begin)
 
 
 def run_both(options, name):
-    """A program's ways on both devices, and what is wrong with them (empty: nothing)."""
+    """A program's ways on both devices, how long they took, and what is wrong with them (empty: nothing)."""
     cpu, virtual = (run(options, name, device) for device in ("cpu", "cuda"))
     faults = [f"on {device}: {ended.error}" for device, ended in (("the CPU", cpu), ("the device", virtual)) if ended.error]
     if not faults:
@@ -99,7 +102,7 @@ def run_both(options, name):
             faults.append("\n".join(["another way", *("  " + what + line for what, lines in shown for line in lines)]))
         if name in DIFFERS and cpu.lines == virtual.lines:
             faults.append("the same way, though it is named as different")
-    return cpu.lines, virtual.lines, "\n".join(faults)
+    return cpu.lines, virtual.lines, f"({cpu.seconds:.1f} s and {virtual.seconds:.1f} s)", "\n".join(faults)
 
 
 def docstring(name):
@@ -153,11 +156,11 @@ def main():
         before, shown, after = committed()
     rows, failed = {}, []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for name, (cpu, virtual, fault) in zip(names, pool.map(lambda name: run_both(options, name), names)):
+        for name, (cpu, virtual, took, fault) in zip(names, pool.map(lambda name: run_both(options, name), names)):
             rows[name] = row(name, cpu, virtual)
             if not fault and options.check and rows[name] not in shown.splitlines():
                 fault = f"not as in docs/values.md; run this with --markdown\n  {rows[name]}"
-            print("failed" if fault else "ok", name, fault, flush=True)
+            print("failed" if fault else "ok", name, took, fault, flush=True)
             if fault:
                 failed.append(name)
     if options.check and list(names) == every and not failed and shown != table(rows):

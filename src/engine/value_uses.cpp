@@ -1,0 +1,106 @@
+#include "engine/value_uses.h"
+
+#include <torch/csrc/jit/passes/inliner.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+namespace torchmem::engine {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+constexpr std::array<const char*, 8> kReads = {
+    "aten::item",        "aten::Int",           "aten::Bool",           "aten::Float",
+    "aten::IntImplicit", "aten::FloatImplicit", "aten::ScalarImplicit", "aten::is_nonzero"};
+
+bool reads_a_tensor(const Node* node) {
+  const std::string name = node->kind().toQualString();
+  return std::find(kReads.begin(), kReads.end(), name) != kReads.end() && !node->inputs().empty() &&
+         node->input(0)->type()->isSubtypeOf(*c10::TensorType::get());
+}
+
+std::string line_of(const Node* node) {
+  const auto range = node->sourceRange();
+  const auto original = range.findSourceRangeThatGenerated();
+  const auto where = original ? original->file_line_col() : range.file_line_col();
+  return where ? std::get<0>(*where) + ":" + std::to_string(std::get<1>(*where)) : std::string();
+}
+
+/// The stronger of two: what runs on matters most.
+const std::string& stronger(const std::string& a, const std::string& b) {
+  static constexpr std::array<const char*, 3> kOrder = {"loop", "size", "branch"};
+  for (const char* word : kOrder) {
+    if (a == word) return a;
+    if (b == word) return b;
+  }
+  return a;
+}
+
+bool is_size_like(const Value* value) {
+  const auto& type = value->type();
+  if (type->kind() == c10::TypeKind::IntType) return true;
+  return type->kind() == c10::TypeKind::ListType &&
+         type->expectRef<c10::ListType>().getElementType()->kind() == c10::TypeKind::IntType;
+}
+
+bool has_tensor_output(const Node* node) {
+  return std::any_of(node->outputs().begin(), node->outputs().end(), [](const Value* value) {
+    return value->type()->isSubtypeOf(*c10::TensorType::get());
+  });
+}
+
+/// Follows a number through the graph.
+std::string follow(const Value* value, std::unordered_set<const Value*>& seen) {
+  std::string decision;
+  if (!seen.insert(value).second) return decision;
+  for (const auto& use : value->uses()) {
+    const Node* user = use.user;
+    if (user->kind() == c10::prim::If) {
+      decision = stronger(decision, "branch");
+    } else if (user->kind() == c10::prim::Loop && use.offset < 2) {
+      decision = stronger(decision, "loop");
+    } else if (user->kind() == c10::prim::Return && user->owningBlock()->owningNode() != nullptr) {
+      const Node* owner = user->owningBlock()->owningNode();
+      const bool is_loop = owner->kind() == c10::prim::Loop;
+      if (is_loop && use.offset == 0) {
+        decision = stronger(decision, "loop");
+      } else if (const auto at = use.offset - (is_loop ? 1 : 0); at < owner->outputs().size()) {
+        decision = stronger(decision, follow(owner->outputs()[at], seen));
+      }
+    } else if (has_tensor_output(user)) {
+      if (is_size_like(value)) decision = stronger(decision, "size");
+    } else {
+      for (const Value* output : user->outputs()) decision = stronger(decision, follow(output, seen));
+    }
+  }
+  return decision;
+}
+
+void look_at(const torch::jit::Block* block, std::map<std::string, std::string>& lines) {
+  for (const Node* node : block->nodes()) {
+    for (const auto* inner : node->blocks()) look_at(inner, lines);
+    if (!reads_a_tensor(node)) continue;
+    std::unordered_set<const Value*> seen;
+    const std::string decision = follow(node->output(), seen);
+    if (decision.empty()) continue;
+    std::string& known = lines[line_of(node)];
+    known = stronger(known, decision);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, std::string> lines_that_decide(const torch::jit::Module& module) {
+  std::map<std::string, std::string> lines;
+  for (const auto& method : module.get_methods()) {
+    const auto graph = method.graph()->copy();
+    torch::jit::Inline(*graph);
+    look_at(graph->block(), lines);
+  }
+  return lines;
+}
+
+}  // namespace torchmem::engine
