@@ -10,6 +10,7 @@
 #include "capture/call_site.h"
 #include "capture/decisions.h"
 #include "torchmem/bytes.h"
+#include "values/compute.h"
 #include "values/observer.h"
 #include "values/stand_in.h"
 #include "values/virtual_device.h"
@@ -150,6 +151,7 @@ bool write_answer(std::int64_t answer, void* to, std::size_t bytes, at::ScalarTy
 
 int value_assumed(void*, std::uint64_t, std::size_t bytes, void* to, const VirtualDevice::Gap* gaps,
                   std::size_t count) {
+  const values::Unseen unseen;
   const values::Reading reading = values::current_reading();
   at::ScalarType dtype = reading.dtype;
   const bool is_answer = reading.answer && to != nullptr && write_answer(*reading.answer, to, bytes, dtype);

@@ -81,7 +81,6 @@ Look look_at(const Operator& op, c10::ArrayRef<const c10::IValue> inputs, const 
       }
       if (!tensor.is_cuda()) return;
       look.is_on_device = true;
-      look.has_integers |= is_integer(tensor.scalar_type());
       if (look.has_large || op.overwrites(i)) return;
       if (!bounds.admit(tensor)) {
         look.has_large = true;

@@ -39,7 +39,6 @@ struct Look {
   bool is_on_device = false;      // computes something on the device
   bool has_large = false;         // reads a tensor that is over the bounds
   bool has_unknown = false;       // reads small ones of which nothing is known
-  bool has_integers = false;      // among the tensors on the device
   State state = State::kKnown;    // of the small ones
 };
 

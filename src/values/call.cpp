@@ -41,6 +41,9 @@ std::optional<std::int64_t> number_read_back(const Operator& op, const torch::ji
                                            const torch::jit::Stack& results) {
   if (results.empty()) return std::nullopt;
   if (results[0].isBool()) return results[0].toBool();
+  // Of truth values it counts those that are true.
+  if (op.name.starts_with("aten::_unique") && on_cpu[0].toTensor().scalar_type() == at::kBool)
+    return on_cpu[0].toTensor().sum().item<std::int64_t>();
   if (!results[0].isTensor()) return std::nullopt;
   const at::Tensor& first = results[0].toTensor();
   std::int64_t dimension = 0;
@@ -117,7 +120,6 @@ void assume_results(const Operator& op, const Call* call, const std::vector<std:
     if (!place || !is_integer(place->dtype) || place->elements() == 0 || !bounds.admit(*place) ||
         state_of(*place) != State::kUnknown)
       continue;
-    if (call == nullptr || call->arguments.empty()) op.compares = true;
     const Unseen unseen;
     std::int64_t extent = call != nullptr ? call->extent.value_or(0) : 0;
     if (op.stand_in == StandIn::kCount) extent /= std::max<std::int64_t>(1, place->elements());
@@ -125,9 +127,9 @@ void assume_results(const Operator& op, const Call* call, const std::vector<std:
   }
 }
 
-bool decides_integers(const Operator& op, const Look& look, c10::ArrayRef<const c10::IValue> inputs) {
+bool decides_integers(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
   if (op.name == "aten::copy_") return inputs[0].isTensor() && is_integer(inputs[0].toTensor().scalar_type());
-  return look.has_integers || op.compares.load(std::memory_order_relaxed);
+  return op.compares;
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IV
   const Look look = look_at(op, inputs, bounds);
   if (look.is_strange || !look.is_on_device) return nullptr;
   auto call = std::make_unique<Call>(op);
-  if (capturing && op.is_computed && !op.is_composite) {
+  if (capturing && op.is_computed && (op.has_kernel || op.is_copy)) {
     call->arguments = describe(inputs);
     call->is_captured = true;
     return call;
@@ -169,7 +171,7 @@ std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IV
     choose(call->arguments, call->elements);
     gather();
   } else if (!look.has_large &&
-             (!look.has_unknown || op.reads_back || decides_integers(op, look, inputs))) {
+             (!look.has_unknown || op.reads_back || decides_integers(op, inputs))) {
     call->arguments = describe(inputs);
     gather();
   }
@@ -234,10 +236,6 @@ void end_call(const Operator& op, Call* call, c10::ArrayRef<c10::IValue> given, 
         if (call->results) write_results(op, call->arguments, call->on_cpu, *call->results, outputs, call->state);
       }
     }
-    const bool gives_integers = std::any_of(outputs.begin(), outputs.end(), [](const auto& place) {
-      return place && is_integer(place->dtype);
-    });
-    if (!gives_integers) op.compares = false;
   }
   const bool is_there = call != nullptr && call->results && !call->on_cpu.empty();
   if (op.has_kernel && !is_there) {

@@ -21,7 +21,7 @@ Bounds the_bounds;
 thread_local Call* innermost = nullptr;
 
 bool writes(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
-  if (op.written.empty() || op.is_composite) return false;
+  if (op.written.empty() || !(op.has_kernel || op.is_copy || !op.handle)) return false;
   if (!op.written_if || *op.written_if >= inputs.size()) return true;
   const auto& condition = inputs[*op.written_if];
   return !condition.isBool() || condition.toBool();

@@ -74,6 +74,12 @@ constexpr Meaning kMeanings[] = {
     {"aten::cummin", StandIn::kIndex},      {"aten::multinomial", StandIn::kIndex},
     {"aten::_aminmax", StandIn::kIndex},    {"aten::sum", StandIn::kCount},
     {"aten::count_nonzero", StandIn::kCount},
+    {"aten::isfinite", StandIn::kTrue},     {"aten::all", StandIn::kTrue},
+    {"aten::ne", StandIn::kTrue},           {"aten::gt", StandIn::kTrue},
+    {"aten::ge", StandIn::kTrue},           {"aten::logical_and", StandIn::kTrue},
+    {"aten::logical_or", StandIn::kTrue},   {"aten::isclose", StandIn::kTrue},
+    {"aten::searchsorted", StandIn::kTrue}, {"aten::bucketize", StandIn::kTrue},
+    {"aten::nonzero", StandIn::kTrue},      {"aten::_unique2", StandIn::kTrue},
 };
 
 /// What it receives is put there by NCCL.
@@ -98,16 +104,15 @@ void read_schema(Operator& op, const c10::FunctionSchema& schema) {
   });
   const auto& handle = *op.handle;
   const auto has = [&](c10::DispatchKey key) { return handle.hasKernelForDispatchKey(key); };
-  op.is_composite = has(c10::DispatchKey::CompositeImplicitAutograd) && !has(c10::DispatchKey::CUDA);
-  op.has_kernel = has(c10::DispatchKey::CUDA) && !is_view && !keeps_memory && op.name != "aten::copy_" &&
-                  !is_communication(op.name);
+  op.has_kernel = has(c10::DispatchKey::CUDA) && !is_view && !keeps_memory && !is_communication(op.name);
+  op.is_copy = op.name == "aten::copy_";
   op.arguments = arguments.size();
   op.returns = schema.returns().size();
   op.is_random = handle.hasTag(at::Tag::nondeterministic_seeded);
   op.is_computed = !is_view && !keeps_memory && !is_one_of(op.name, kNotComputed) &&
                    !is_communication(op.name) &&
                    handle.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) &&
-                   (!op.is_random || op.generator || op.is_composite);
+                   (!op.is_random || op.generator || !op.has_kernel);
 }
 
 std::unique_ptr<Operator> make_operator(const at::RecordFunction& fn) {
@@ -123,7 +128,9 @@ std::unique_ptr<Operator> make_operator(const at::RecordFunction& fn) {
     op->written_if = hidden.only_if;
   }
   for (const auto& meaning : kMeanings) {
-    if (meaning.name == op->name) op->stand_in = meaning.stand_in;
+    if (meaning.name != op->name) continue;
+    op->stand_in = meaning.stand_in;
+    op->compares = meaning.name != "aten::sum";
   }
   op->is_fill = is_one_of(op->name, {"aten::fill_", "aten::zero_"});
   op->reads_back = is_one_of(op->name, kReadBack);

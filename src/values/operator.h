@@ -3,7 +3,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,10 +31,11 @@ struct Operator {
   std::optional<std::uint32_t> written_if;
   /// The CPU has a kernel for it that means the same; it is no view and no allocation.
   bool is_computed = false;
-  /// It is made of others that are seen themselves: what it writes, they do.
-  bool is_composite = false;
-  /// It has a kernel of its own, so that what is in its results is not known unless it was computed.
+  /// It has a kernel of its own, so that what is in its results is not known unless it was computed. Of others,
+  /// those that they are made of write what they write.
   bool has_kernel = false;
+  /// A copy, which the device may do by itself.
+  bool is_copy = false;
   std::size_t arguments = 0;  // as many values on TorchScript's stack are its own
   std::size_t returns = 0;
   /// Its first argument is made to hold one value.
@@ -57,9 +57,8 @@ struct Operator {
   bool looks_for_overflow = false;
   StandIn stand_in = StandIn::kTrue;
   std::optional<std::uint32_t> dimension;  // the argument `dim`
-  /// Whether integers or booleans were seen to come of it where no argument was any: a comparison, argmax.
-  /// Unknown at first.
-  mutable std::atomic<bool> compares{true};
+  /// Integers or booleans come of floats: a comparison, argmax.
+  bool compares = false;
 
   bool overwrites(std::uint32_t position) const;
 };

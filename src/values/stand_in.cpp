@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -33,11 +34,27 @@ const at::Tensor& floats_of(at::ScalarType dtype) {
   return tensor;
 }
 
+/// A number on its own is a loss or a norm as a rule, and goes down: what stops when it no longer does, or
+/// waits until it is small, then does as in a run that learns.
+double next_number() {
+  constexpr double kStep = 0.99;
+  constexpr double kLeast = 1e-6;
+  static std::atomic<double> next{1.0};
+  const double number = next.load();
+  next.store(std::max(number * kStep, kLeast));
+  return number;
+}
+
 }  // namespace
 
 void fill_unknown(at::ScalarType dtype, void* to, std::size_t bytes) {
   if (!is_quantity(dtype)) {
     std::memset(to, dtype == at::kBool ? 1 : 0, bytes);
+    return;
+  }
+  if (bytes == c10::elementSize(dtype)) {
+    const at::Tensor number = at::full({1}, next_number(), at::TensorOptions(at::kDouble)).to(dtype);
+    std::memcpy(to, number.const_data_ptr(), bytes);
     return;
   }
   const at::Tensor& floats = floats_of(dtype);

@@ -13,8 +13,9 @@ namespace torchmem::values {
 // What a value that only a kernel would have computed is taken for: one that a healthy run has, the same in
 // every run. docs/values.md has the table, for users.
 
-/// Fills `bytes` with elements of that type as unknown memory is read: floats from 1 up to 1.5, all different
-/// as far as the type goes, the first one 1; booleans true; integers 0.
+/// Fills `bytes` with elements of that type as unknown memory is read: a float on its own is 1 the first time
+/// and 1 % less each time after, down to 1e-6; several are from 1 up to 1.5, all different as far as the type
+/// goes; booleans are true; integers 0. Within an Unseen (compute.h).
 void fill_unknown(at::ScalarType dtype, void* to, std::size_t bytes);
 
 /// What an operator's integer or boolean result is taken for. `extent`: the size of the dimension that it
