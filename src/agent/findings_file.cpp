@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/limit.h"
 #include "capture/call_site.h"
 #include "capture/findings.h"
 #include "capture/stream_writer.h"
@@ -39,6 +40,7 @@ void write_findings() {
   capture::follow_python();
   capture::observe_virtual_device(writer);
   std::atexit(finish);
+  end_at_limit(finish);
   pthread_atfork(nullptr, nullptr, [] {
     the_writer = nullptr;
     capture::forget_findings();

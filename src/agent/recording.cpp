@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/limit.h"
 #include "capture/recorder.h"
 #include "capture/stream_writer.h"
 
@@ -41,6 +42,7 @@ bool start_recording() {
   options.program = true;
   the_recorder = &capture::Recorder::start(options);
   std::atexit(finish);
+  end_at_limit(finish);
   pthread_atfork(nullptr, nullptr, [] {
     the_recorder = nullptr;
     capture::Recorder::stop();

@@ -16,6 +16,8 @@ const char* word(FailureKind kind) {
       return "unavailable";
     case FailureKind::kBadUsage:
       return "bad_usage";
+    case FailureKind::kAssumedReads:
+      return "assumed_reads";
     case FailureKind::kInternal:
       return "internal";
   }

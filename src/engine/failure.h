@@ -15,6 +15,7 @@ enum class FailureKind {
   kOutOfMemory,
   kUnavailable,
   kBadUsage,
+  kAssumedReads,  // more than --max-assumed-reads allows
   kInternal
 };
 

@@ -25,6 +25,7 @@
 #include <functional>
 #include <iostream>
 
+#include "capture/findings.h"
 #include "capture/stream_writer.h"
 #include "engine/check.h"
 #include "engine/error_record.h"
@@ -122,6 +123,15 @@ int fail(const std::exception_ptr& error) {
   std::_Exit(code);
 }
 
+/// The run is over, wherever it is, and what it did until now is its result.
+[[noreturn]] void end_for_assumed_reads(const std::string& reason) {
+  const int code = fail(std::make_exception_ptr(Failure(
+      FailureKind::kAssumedReads, "The run was ended: " + reason + ". What it did until then is reported.")));
+  capture::write_repeats();
+  the_writer->flush();
+  std::_Exit(code);
+}
+
 int run(const engine::Request& request) {
   const auto writer = capture::StreamWriter::open(request.stream);
   engine::RunState state;
@@ -129,6 +139,7 @@ int run(const engine::Request& request) {
   the_request = &request;
   the_state = &state;
   std::set_terminate(on_terminate);
+  capture::on_assumed_reads_limit(end_for_assumed_reads);
   for (const int number : {SIGINT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
     std::signal(number, on_signal);
   c10::WarningUtils::set_warning_handler(&warnings());
