@@ -303,7 +303,9 @@ class GateCommand : public Command {
   // The highest of its processes and devices.
   Outcome run_program() {
     DeviceChoice device = choose_device(options_.device);
-    ProgramRun ran(program, device, 0, options_.device != "auto" && options_.device != "cuda");
+    const json values = value_settings(options_.values);
+    ProgramRun ran(program, device,
+                   {0, options_.device != "auto" && options_.device != "cuda", false, values});
     std::cerr << processes_text(ran.state()) << std::flush;
     if (ran.interrupted()) throw Error(ErrorKind::interrupted, "interrupted");
     const json processes = processes_json(ran.state());
@@ -335,7 +337,7 @@ class GateCommand : public Command {
     std::ifstream in(torch_json_path());
     json torch = json::parse(in, nullptr, /*allow_exceptions=*/false);
     json& facts = outcome.run.facts;
-    facts["arguments"] = {{"program", program}};
+    facts["arguments"] = {{"program", program}, {"values", values["values"]}, {"assume", values["assume"]}};
     facts["software"] = {{"torch", torch.is_object() ? torch.value("version", json()) : json()}};
     add_device_facts(outcome.run, device);
     return outcome;
