@@ -28,6 +28,7 @@ constexpr size_t most_passed = 120000;
 constexpr size_t most_digits = 9;     // of a line's number
 constexpr size_t shown_columns = 60;  // of a line that is wrong
 
+constexpr std::string_view words[] = {"true", "false", "inf", "-inf", "nan"};
 constexpr const char* value_kinds = "true, false, an integer, a float, inf, -inf or nan";
 constexpr const char* place_kinds = "a line such as model.py:31, or an operator such as aten::item";
 
@@ -127,26 +128,34 @@ class AssumeReader {
       refuse_line(quoted(place) + " is no place. Expected " + place_kinds);
     if (!places_.emplace(place).second)
       refuse_line(quoted(place) + " is there twice; expected each place once");
-    pairs_.push_back({std::string(place), value(trimmed(line.substr(colon + 2)))});
+    pairs_.push_back({std::string(place), values(line.substr(colon + 2))});
   }
 
-  json value(std::string_view text) const {
-    if (text == "true" || text == "false") return text == "true";
-    if (text == "inf" || text == "-inf" || text == "nan") return std::string(text);
+  // "1, 0" as "1,0".
+  std::string values(std::string_view list) const {
+    std::string text;
+    for (size_t start = 0; start <= list.size();) {
+      size_t end = std::min(list.find(',', start), list.size());
+      std::string_view value = trimmed(list.substr(start, end - start));
+      check_value(value);
+      text += (text.empty() ? "" : ",") + std::string(value);
+      start = end + 1;
+    }
+    return text;
+  }
+
+  void check_value(std::string_view text) const {
+    if (std::find(std::begin(words), std::end(words), text) != std::end(words)) return;
     bool fits = true;
-    if (auto integer = number<int64_t>(text, fits)) {
-      if (!fits)
-        refuse_line(quoted(text) + " does not fit an integer of 64 bits; a float has a point or an exponent");
-      return *integer;
+    if (number<int64_t>(text, fits)) {
+      if (fits) return;
+      refuse_line(quoted(text) + " does not fit an integer of 64 bits; a float has a point or an exponent");
     }
     // from_chars would take more words than ours for infinity and nan.
     bool is_number = text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
-    if (auto real = is_number ? number<double>(text, fits) : std::nullopt) {
-      if (!fits)
-        refuse_line(quoted(text) + " does not fit a float of 64 bits; expected a smaller one, or inf");
-      return *real;
-    }
-    refuse_line(quoted(text) + " is no value. Expected " + value_kinds);
+    if (!is_number || !number<double>(text, fits))
+      refuse_line(quoted(text) + " is no value. Expected " + value_kinds);
+    if (!fits) refuse_line(quoted(text) + " does not fit a float of 64 bits; expected a smaller one, or inf");
   }
 
   const std::string& name_;

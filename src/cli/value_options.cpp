@@ -26,7 +26,8 @@ void add_value_options(CLI::App& app, ValueOptions& options) {
       ->group(group);
   app.add_option("--assume", options.assume_file,
                  "What reads of values that are not known give: lines PLACE: VALUE, the place a line such as "
-                 "model.py:31 or an operator, the value true, false or a number")
+                 "model.py:31 or an operator, the value true, false or a number; several, separated by "
+                 "commas, in turn")
       ->option_text("FILE")
       ->group(group);
   app.add_option("--max-assumed-reads", options.most_reads,

@@ -22,7 +22,7 @@ TEST(ValueOptions, EnvironmentSaysAll) {
   EXPECT_EQ(value_environment(value_settings({})), usual);
   EXPECT_EQ(value_environment({{"command", "inspect"}}), usual) << "a request without settings";
   Variables given = {{"TORCHMEM_VALUES", "none"},
-                     {"TORCHMEM_ASSUME", R"([["a.py:1",true],["aten::item","nan"]])"},
+                     {"TORCHMEM_ASSUME", R"([["a.py:1","true"],["aten::item","nan,0"]])"},
                      {"TORCHMEM_MAX_ASSUMED_READS", "7"}};
   json settings = {{"values", "none"}, {"max_assumed_reads", 7}};
   settings["assume"] = json::parse(given[1].second);
