@@ -22,6 +22,7 @@ struct Trial {
   std::optional<uint64_t> allocated_after_load;
   std::optional<RunError> error;
   nlohmann::json rewritten;  // what the engine rewrote in the model, null if nothing
+  bool decided = false;      // by assumed values: a GPU may run something else
 };
 
 // Everything that is kept of a run. Never throws for what is in it.

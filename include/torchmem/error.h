@@ -9,14 +9,16 @@
 namespace torchmem {
 
 enum class ErrorKind {
-  bad_usage,      // the command line
-  bad_input,      // an input, a settings text, a run file
-  bad_model,      // the model file
-  model_failed,   // the model ran and threw
-  out_of_memory,  // the device's or a limit's memory did not suffice
-  unavailable,    // this machine or build cannot do it
-  interrupted,    // someone stopped it
-  internal,       // ours
+  bad_usage,                  // the command line
+  bad_input,                  // an input, a settings text, a run file
+  bad_model,                  // the model file
+  model_failed,               // the model ran and threw
+  out_of_memory,              // the device's or a limit's memory did not suffice
+  assumed_reads,              // ended after as many reads of assumed values as were allowed
+  decided_by_assumed_values,  // a size, a loop or a branch came of one, so that there is no answer
+  unavailable,                // this machine or build cannot do it
+  interrupted,                // someone stopped it
+  internal,                   // ours
 };
 
 // The name used in streams, run files and JSON, e.g. "bad_model".

@@ -142,8 +142,14 @@ struct Finding {
   std::string kind;     // "assumed_value", "estimated_workspace", "unmodelled_call"
   uint64_t count = 0;   // how many times
   uint64_t bytes = 0;   // that all of them together were about
-  nlohmann::json what;  // the rest: name, op, module, line, library, problem, ...
+  nlohmann::json what;  // the rest: name, op, module, line, taken_for, decides, problem, ...
 };
+
+// Whether a size, a loop or a branch is known to have come of an assumed value: the run may then not be the
+// one that a GPU makes.
+bool is_deciding(const Finding& finding);
+// The first such one; null where there is none.
+const Finding* first_deciding(const std::vector<Finding>& findings);
 
 struct RunError {
   ErrorKind kind = ErrorKind::internal;

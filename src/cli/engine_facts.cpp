@@ -75,10 +75,18 @@ void add_engine_facts(Run& run, const json& request, const DeviceChoice& device)
   add_device_facts(run, device);
 }
 
+Error decided_error(const std::string& start, const Run& run) {
+  return {ErrorKind::decided_by_assumed_values, start + decision_text(run.findings) +
+                                                    ". A GPU may go another way. Say what the value is with "
+                                                    "--assume FILE, accept what was assumed with "
+                                                    "--allow-assumed, or use a real GPU."};
+}
+
 void say_error(const Run& run, const std::string& saved) {
   const RunError& error = *run.error;
   std::string text = error.message;
-  bool says_phase = error.kind == ErrorKind::out_of_memory || error.kind == ErrorKind::model_failed;
+  bool says_phase = error.kind == ErrorKind::out_of_memory || error.kind == ErrorKind::model_failed ||
+                    error.kind == ErrorKind::assumed_reads;
   if (says_phase && error.phase) {
     text = phase_name(*error.phase, error.iteration ? &*error.iteration : nullptr) + ": " + text;
   }

@@ -15,6 +15,10 @@ void add_device_facts(Run& run, const DeviceChoice& device);
 // Adds model path, arguments, and of the device: kind, profile, whether that is verified, why it was chosen.
 void add_engine_facts(Run& run, const nlohmann::json& request, const DeviceChoice& device);
 
+// That there is no answer, since an assumed value decided what ran: `start`, which read it was and what came
+// of it, and what can be done.
+Error decided_error(const std::string& start, const Run& run);
+
 // The run's error on standard error, with its phase, and where the run was kept.
 void say_error(const Run& run, const std::string& saved);
 

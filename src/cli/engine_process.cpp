@@ -10,6 +10,7 @@
 
 #include "cli/layout.h"
 #include "cli/sizes.h"
+#include "cli/value_options.h"
 #include "run/file.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/stream.h"
@@ -76,19 +77,20 @@ EngineProcess::EngineProcess(json request, const DeviceChoice& device, bool one_
   stream_ = directory_.path() / "stream";
   request["stream"] = stream_.string();
   resolve_sizes(request);
+  std::vector<std::pair<std::string, std::string>> changes = value_environment(request);
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
     request["device"] = {{"kind", "virtual"}, {"index", 0}};
     libraries_.emplace(virtual_gpu_libraries());
     child_.is_warm = one_of_many && !std::getenv("TORCHMEM_ENGINE");
     // CUDA_VISIBLE_DEVICES chooses among real GPUs.
-    child_.environment = environment_with({{"LD_PRELOAD", libraries_->value(std::getenv("LD_PRELOAD"))},
-                                           {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
-                                           {"TORCHMEM_VGPU_SPACE", address_space()},
-                                           {"CUDA_VISIBLE_DEVICES", ""}});
+    changes.insert(changes.end(), {{"LD_PRELOAD", libraries_->value(std::getenv("LD_PRELOAD"))},
+                                   {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
+                                   {"TORCHMEM_VGPU_SPACE", address_space()},
+                                   {"CUDA_VISIBLE_DEVICES", ""}});
   } else {
     request["device"] = {{"kind", "cuda"}, {"index", device.index}};
-    child_.environment = environment_with({});
   }
+  child_.environment = environment_with(changes);
   std::filesystem::path request_file = directory_.path() / "request.json";
   try {
     write_file_whole(request_file, request.dump(1));

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/engine_facts.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/runner.h"
@@ -32,7 +33,8 @@ constexpr const char* footer =
     "A size fits when all of the run does. --limit is what the allocator may reserve, context and modules "
     "excluded;\n"
     "a device's memory includes them.\n"
-    "Exit codes: 0 a size fits; 1 none does; 2 could not; 3 this machine cannot; 130 interrupted.";
+    "Exit codes: 0 a size fits; 1 none does; 2 could not, e.g. an assumed value decided a "
+    "run; 3 this machine cannot; 130 interrupted.";
 
 constexpr uint64_t most_size = uint64_t{1} << 40;
 
@@ -81,6 +83,7 @@ class FitCommand : public Command {
         ->group("Output");
     options_.named_dimensions = true;
     add_running_options(app, options_);
+    add_allow_assumed(app, allow_assumed_);
     devices->excludes(app.get_option("--device"));
     app.footer(footer);
   }
@@ -99,6 +102,9 @@ class FitCommand : public Command {
     std::optional<Error> failure = failure_of(results);
     if (interrupted) failure = Error(ErrorKind::interrupted, interrupted_text(results.front()));
     json document = fit_json(results);
+    std::optional<Error> doubt;
+    if (!failure) doubt = doubt_of(results);
+    if (doubt) document["error"] = error_to_json(run_error(*doubt));
     if (failure && !interrupted) document["error"] = error_to_json(run_error(*failure));
     result_written = true;
     write_all({[&] {
@@ -114,6 +120,7 @@ class FitCommand : public Command {
                    write_stdout(fit_text(results));
                }});
     if (failure) throw *failure;
+    if (doubt) throw *doubt;
     bool some = std::any_of(results.begin(), results.end(),
                             [](const FitResult& result) { return result.largest.has_value(); });
     return some ? ExitCode::yes : ExitCode::no;
@@ -317,6 +324,25 @@ class FitCommand : public Command {
                      ". If the model takes only others, --min or --multiple-of name them.");
   }
 
+  // What is found is no answer where a run is not the one that a GPU makes, or was ended before its time.
+  std::optional<Error> doubt_of(const std::vector<FitResult>& results) const {
+    for (const FitResult& result : results) {
+      for (const FitTrial& trial : result.trials) {
+        const std::optional<RunError>& error = trial.outcome.run.error;
+        if (error && error->kind == ErrorKind::assumed_reads) {
+          return Error(ErrorKind::assumed_reads, "no answer: " + result.dimension + " = " +
+                                                     std::to_string(trial.size) + " " +
+                                                     error_text(trial.outcome.run));
+        }
+      }
+    }
+    const FitTrial* decided = allow_assumed_ ? nullptr : first_decided(results);
+    if (!decided) return std::nullopt;
+    return decided_error(
+        "no answer: with " + results.front().dimension + " = " + std::to_string(decided->size) + ", ",
+        decided->outcome.run);
+  }
+
   static std::string interrupted_text(const FitResult& result) {
     return "interrupted after " + std::to_string(result.trials.size()) + " runs" +
            (result.largest ? "; the largest " + result.dimension + " that was seen to fit is " +
@@ -331,6 +357,7 @@ class FitCommand : public Command {
   FitBounds bounds_;
   uint64_t check_ = 0;
   size_t jobs_ = 0;
+  bool allow_assumed_ = false;
   std::vector<Search> searches_;
   std::unique_ptr<TemporaryDirectory> directory_;
 };

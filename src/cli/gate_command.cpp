@@ -37,10 +37,9 @@ constexpr const char* footer =
     "  torchmem gate model.pt --input f32:8x3x224x224 --budget 24GiB --metric device\n"
     "  torchmem gate --baseline train.json --tolerance 16MiB -- python3 train.py --epochs 1\n"
     "With GITHUB_ACTIONS=true, what failed is said as annotations too.\n"
-    "Exit codes: 0 passed; 1 failed, or out of memory; 2 could not, e.g. a baseline of another input; 3 this "
-    "machine cannot; "
-    "130 "
-    "interrupted.";
+    "Exit codes: 0 passed; 1 failed, or out of memory; 2 could not, e.g. a baseline of another input, or an "
+    "assumed value that decided what ran;\n"
+    "3 this machine cannot; 130 interrupted.";
 
 const std::vector<std::string> metric_names = {"allocated", "reserved", "device"};
 
@@ -99,6 +98,7 @@ class GateCommand : public Command {
         ->group(group);
     app.add_flag("--update", update_, "Write the baseline")->group(group);
     add_running_options(app, options_);
+    add_allow_assumed(app, allow_assumed_);
     app.add_option("--junit", junit_, "The result as JUnit's XML; - is standard output")
         ->option_text("FILE")
         ->group("Output");
@@ -147,6 +147,8 @@ class GateCommand : public Command {
     report.error = outcome.run.error;
     if (report.error) {
       say_error(outcome.run, "");
+      bool is_verdict = report.error->kind == ErrorKind::out_of_memory;
+      if (is_verdict) doubt(outcome.run, "no verdict: out of memory, but ", report);
       return report;
     }
     report.numbers = gate_numbers(outcome);
@@ -156,8 +158,22 @@ class GateCommand : public Command {
     if (std::any_of(report.checks.begin(), report.checks.end(),
                     [](const GateCheck& check) { return check.baseline && !check.passed(); }))
       report.growth = find_gate_growth(report.numbers, baseline);
-    if (update_) write_new(now, report);
+    doubt(outcome.run, "no verdict: ", report);
+    if (update_ && !report.error) write_new(now, report);
     return report;
+  }
+
+  // Where an assumed value decided what ran: there is no verdict, or a warning where that was accepted.
+  void doubt(const Run& run, const std::string& start, GateReport& report) const {
+    const std::string decided = decision_text(run.findings);
+    if (decided.empty()) return;
+    if (allow_assumed_) {
+      report.warnings.push_back("accepted with --allow-assumed: " + decided);
+      return;
+    }
+    report.error = run_error(decided_error(start, run));
+    if (update_) report.error->message += " The baseline was not written.";
+    std::cerr << "torchmem: " << report.error->message << std::endl;
   }
 
   // What was measured is told all the same where it cannot be written.
@@ -303,10 +319,14 @@ class GateCommand : public Command {
   // The highest of its processes and devices.
   Outcome run_program() {
     DeviceChoice device = choose_device(options_.device);
-    ProgramRun ran(program, device, 0, options_.device != "auto" && options_.device != "cuda");
+    const json values = value_settings(options_.values);
+    ProgramRun ran(program, device,
+                   {0, options_.device != "auto" && options_.device != "cuda", false, values});
     std::cerr << processes_text(ran.state()) << std::flush;
     if (ran.interrupted()) throw Error(ErrorKind::interrupted, "interrupted");
     const json processes = processes_json(ran.state());
+    for (const EndedProcess& ended : ended_processes(ran.state()))
+      throw Error(ErrorKind::assumed_reads, "the program was ended: " + ended.reason);
     if (ran.exit_code() != 0) {
       throw Error(ErrorKind::model_failed, "the program ended with code " + std::to_string(ran.exit_code()) +
                                                ran_out_text(processes) +
@@ -324,18 +344,13 @@ class GateCommand : public Command {
         peak.reserved = std::max(peak.reserved.value_or(0), used.at("peak_reserved_bytes").get<uint64_t>());
         outcome.peak = peak;
       }
-      for (const auto& [kind, list] : {std::pair{"assumed_value", "assumed_values"},
-                                       {"estimated_workspace", "estimated_workspaces"},
-                                       {"unmodelled_call", "unmodelled_calls"}}) {
-        if (uint64_t count = process.at(list).get<uint64_t>(); count > 0)
-          outcome.run.findings.push_back({kind, count, 0, {{"name", command}}});
-      }
     }
+    outcome.run.findings = program_findings(ran.state());
     if (!outcome.peak) throw Error(ErrorKind::model_failed, "the program never allocated on a CUDA device");
     std::ifstream in(torch_json_path());
     json torch = json::parse(in, nullptr, /*allow_exceptions=*/false);
     json& facts = outcome.run.facts;
-    facts["arguments"] = {{"program", program}};
+    facts["arguments"] = {{"program", program}, {"values", values["values"]}, {"assume", values["assume"]}};
     facts["software"] = {{"torch", torch.is_object() ? torch.value("version", json()) : json()}};
     add_device_facts(outcome.run, device);
     return outcome;
@@ -425,6 +440,7 @@ class GateCommand : public Command {
   std::vector<std::string> phases_;
   std::vector<std::string> categories_;
   bool update_ = false;
+  bool allow_assumed_ = false;
   std::string junit_;
   std::string markdown_;
 };

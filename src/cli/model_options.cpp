@@ -130,6 +130,7 @@ void add_run_options(json& request, const ModelOptions& options) {
   if (options.no_attribution) request["recording"] = "events";
   request["alloc_conf"] = null_if_empty(options.alloc_conf);
   request["limit_bytes"] = options.limit.empty() ? json() : json(parse_bytes(options.limit, "--limit"));
+  request.update(value_settings(options.values));
 }
 
 }  // namespace
@@ -248,6 +249,7 @@ void add_running_options(CLI::App& app, ModelOptions& options) {
                  "The most that the allocator may reserve, e.g. 24GiB; context excluded")
       ->option_text("SIZE")
       ->group(run);
+  add_value_options(app, options.values);
 }
 
 json make_request(const ModelOptions& options, const std::string& command, const std::string& log_level) {
@@ -268,6 +270,7 @@ std::vector<std::string> input_files(const ModelOptions& options) {
   std::vector<std::string> files = options.libraries;
   files.push_back(options.model);
   if (!options.inputs_file.empty()) files.push_back(options.inputs_file);
+  if (!options.values.assume_file.empty()) files.push_back(options.values.assume_file);
   for (const std::string& input : options.inputs) {
     size_t at = input.find('@');
     if (at != std::string::npos && input.find(':') > at) files.push_back(input.substr(at + 1));
@@ -277,7 +280,9 @@ std::vector<std::string> input_files(const ModelOptions& options) {
 
 json arguments_of(const json& request) {
   json arguments = request;
-  for (const char* name : {"command", "model", "stream", "snapshots", "device", "log_level"})
+  // A limit of reads ends a run or does nothing.
+  for (const char* name :
+       {"command", "model", "stream", "snapshots", "device", "log_level", "max_assumed_reads"})
     arguments.erase(name);
   return arguments;
 }

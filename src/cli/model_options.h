@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/value_options.h"
+
 namespace torchmem::cli {
 
 struct ModelOptions {
@@ -37,6 +39,7 @@ struct ModelOptions {
   std::string alloc_conf;
   std::string limit;
   std::string snapshots;
+  ValueOptions values;
   bool named_dimensions = false;  // inputs may have dimensions without a size, as f32:Bx3x224x224
 };
 
@@ -45,8 +48,8 @@ void add_opening_options(CLI::App& app, ModelOptions& options);
 // What it takes to run one as well.
 void add_running_options(CLI::App& app, ModelOptions& options);
 
-// Checks the options and the model file, and makes the engine's request of them ("stream" and "device" come
-// later). Throws Error(bad_usage, bad_input, bad_model).
+// Checks the options and the files that they name, and makes the engine's request of them ("stream" and
+// "device" come later). Throws Error(bad_usage, bad_input, bad_model).
 nlohmann::json make_request(const ModelOptions& options, const std::string& command,
                             const std::string& log_level);
 

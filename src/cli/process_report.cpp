@@ -4,10 +4,13 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <vector>
 
+#include "cli/process_findings.h"
+#include "report/fidelity.h"
+#include "report/style.h"
 #include "report/text.h"
+#include "run/phase_json.h"
 #include "run/process_state.h"
 #include "run/utf8.h"
 #include "torchmem/bytes.h"
@@ -20,6 +23,8 @@ using nlohmann::json;
 namespace {
 
 constexpr size_t longest_command = 200;
+constexpr size_t longest_note = 4096;
+constexpr size_t shown_reads = 5;
 
 std::optional<torchmem_process_state> read_state(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -50,12 +55,14 @@ std::vector<std::pair<std::string, std::string>> read_notes(const fs::path& dire
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     std::string name = entry.path().filename().string();
     if (!name.starts_with(kind + "-")) continue;
+    std::error_code not_known;
+    if (!entry.is_regular_file(not_known)) continue;
     std::ifstream in(entry.path(), std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    std::string line = valid_utf8(text.str());
-    line = line.substr(0, line.find('\n'));
-    notes.emplace_back(name.substr(kind.size() + 1), line);
+    std::string line(longest_note, '\0');
+    in.read(line.data(), static_cast<std::streamsize>(line.size()));
+    line.resize(static_cast<size_t>(in.gcount()));
+    line = printable(valid_utf8(line.substr(0, line.find('\n'))));
+    notes.emplace_back(valid_utf8(name.substr(kind.size() + 1)), line);
   }
   std::sort(notes.begin(), notes.end());
   return notes;
@@ -72,14 +79,26 @@ std::string device_text(const torchmem_device_state& device) {
   return text;
 }
 
+// What a process counts, whether or not an agent tells more of it.
+struct CountedKind {
+  const char* finding;
+  const char* list;
+  const char* word;
+  uint64_t torchmem_process_state::*count;
+};
+
+constexpr CountedKind counted_kinds[] = {
+    {"assumed_value", "assumed_values", "assumed value", &torchmem_process_state::assumed_values},
+    {"estimated_workspace", "estimated_workspaces", "estimated workspace",
+     &torchmem_process_state::estimated_workspaces},
+    {"unmodelled_call", "unmodelled_calls", "unmodelled call", &torchmem_process_state::unmodelled_calls},
+};
+
 std::string assumed_text(const torchmem_process_state& state) {
   std::string text;
-  auto add = [&](uint64_t count, const char* word) {
-    if (count) text += (text.empty() ? "" : ", ") + counted(count, word);
-  };
-  add(state.assumed_values, "assumed value");
-  add(state.estimated_workspaces, "estimated workspace");
-  add(state.unmodelled_calls, "unmodelled call");
+  for (const CountedKind& kind : counted_kinds) {
+    if (uint64_t count = state.*kind.count) text += (text.empty() ? "" : ", ") + counted(count, kind.word);
+  }
   return text;
 }
 
@@ -104,6 +123,19 @@ std::string process_line(const torchmem_process_state& state) {
   return "torchmem: " + name_of(state) + ": " + text + (assumed.empty() ? "" : " [" + assumed + "]") + "\n";
 }
 
+// The first few reads of assumed values, a line each.
+std::string reads_text(const fs::path& directory, const torchmem_process_state& state) {
+  const auto findings = read_process_findings(directory, state.pid);
+  if (!findings) return "";
+  const std::vector<const Finding*> reads = of_kind(*findings, "assumed_value");
+  std::string text;
+  for (size_t i = 0; i < std::min(reads.size(), shown_reads); ++i)
+    text += "torchmem:   assumed: " + assumed_line(*reads[i]) + "\n";
+  if (reads.size() > shown_reads)
+    text += "torchmem:   and " + format_count(reads.size() - shown_reads) + " more (--json lists all)\n";
+  return text;
+}
+
 }  // namespace
 
 json processes_json(const fs::path& directory) {
@@ -124,17 +156,18 @@ json processes_json(const fs::path& directory) {
                       {"parent_pid", state.parent_pid},
                       {"command", valid_utf8(state.command)},
                       {"measured", state.agent_loaded != 0},
-                      {"devices", std::move(devices)},
-                      {"assumed_values", state.assumed_values},
-                      {"estimated_workspaces", state.estimated_workspaces},
-                      {"unmodelled_calls", state.unmodelled_calls}});
+                      {"devices", std::move(devices)}});
+    for (const CountedKind& kind : counted_kinds) result.back()[kind.list] = state.*kind.count;
+    if (const auto findings = read_process_findings(directory, state.pid))
+      result.back()["fidelity"] = findings_json(*findings);
   }
   return result;
 }
 
 std::string processes_text(const fs::path& directory) {
   std::string text;
-  for (const torchmem_process_state& state : read_states(directory)) text += process_line(state);
+  for (const torchmem_process_state& state : read_states(directory))
+    text += process_line(state) + reads_text(directory, state);
   if (text.empty()) text = "torchmem: the program never used CUDA\n";
   for (const auto& [pid, program] : read_notes(directory, "cleared")) {
     text += "torchmem: " + shorten(program, longest_command) + " (pid " + pid +
@@ -145,7 +178,37 @@ std::string processes_text(const fs::path& directory) {
             " compiles for the device (torch.compile), which the virtual GPU cannot do; run it without "
             "compilation\n";
   }
+  for (const EndedProcess& ended : ended_processes(directory))
+    text += "torchmem: pid " + ended.pid + " was ended: " + ended.reason + "\n";
   return text;
+}
+
+std::vector<Finding> program_findings(const fs::path& directory) {
+  std::vector<Finding> all;
+  for (const torchmem_process_state& state : read_states(directory)) {
+    const std::string command = valid_utf8(state.command);
+    std::vector<Finding> told = read_process_findings(directory, state.pid).value_or(std::vector<Finding>());
+    for (const CountedKind& kind : counted_kinds) {
+      uint64_t count = 0;
+      for (const Finding& finding : told) count += finding.kind == kind.finding ? finding.count : 0;
+      if (uint64_t rest = state.*kind.count - std::min(state.*kind.count, count))
+        told.push_back({kind.finding, rest, 0, {{"name", command}}});
+    }
+    for (const Finding& finding : told) {
+      json object = finding_to_json(finding);
+      object["kind"] = finding.kind;
+      object["process"] = command;
+      add_finding(all, std::move(object));
+    }
+  }
+  return all;
+}
+
+std::vector<EndedProcess> ended_processes(const fs::path& directory) {
+  std::vector<EndedProcess> ended;
+  for (auto& [pid, reason] : read_notes(directory, "ended"))
+    ended.push_back({pid, reason.empty() ? "it read too many assumed values" : reason});
+  return ended;
 }
 
 }  // namespace torchmem::cli

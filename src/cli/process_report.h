@@ -4,17 +4,34 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "torchmem/run.h"
 
 namespace torchmem::cli {
 
 // One object for each process that used the device, by process id:
 // {"pid", "parent_pid", "command", "devices": [{"device", "peak_allocated_bytes", "peak_reserved_bytes",
-// ...}], ...}
+// ...}], "fidelity": {...}, ...}; fidelity is findings_json of what its agent wrote, absent where that wrote
+// nothing.
 nlohmann::json processes_json(const std::filesystem::path& directory);
 
 // The lines of the same, each starting with "torchmem: "; then those of programs that lost the virtual GPU
-// because their LD_PRELOAD was cleared, and of what the device could not do for them.
+// because their LD_PRELOAD was cleared, of what the device could not do for them, and of those that the agent
+// ended. Of what a process assumed the first few reads are told.
 std::string processes_text(const std::filesystem::path& directory);
+
+// What all of them assumed, each finding with its "process", the command. What is only counted, since no
+// agent told more, is a finding without a place, named after the process.
+std::vector<Finding> program_findings(const std::filesystem::path& directory);
+
+// A process that the agent ended since it had read too many assumed values.
+struct EndedProcess {
+  std::string pid;
+  std::string reason;
+};
+std::vector<EndedProcess> ended_processes(const std::filesystem::path& directory);
 
 }  // namespace torchmem::cli

@@ -11,6 +11,7 @@
 #include "cli/layout.h"
 #include "cli/preload.h"
 #include "cli/program_torch.h"
+#include "cli/value_options.h"
 #include "torchmem/error.h"
 
 namespace torchmem::cli {
@@ -47,28 +48,29 @@ void check_torch(const std::vector<std::string>& program) {
 
 }  // namespace
 
-ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device, int devices,
-                       bool number_given, bool records) {
+ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device,
+                       const ProgramOptions& options) {
   if (find_in_path(program[0]).empty()) {
     throw Error(ErrorKind::bad_usage, "cannot start '" + program[0] + "': there is no such program" +
                                           (program[0].find('/') == std::string::npos ? " in PATH" : ""));
   }
-  if (devices > 0 && device.kind != DeviceChoice::Kind::virtual_gpu) {
+  if (options.devices > 0 && device.kind != DeviceChoice::Kind::virtual_gpu) {
     throw Error(ErrorKind::bad_usage, "--devices is for a virtual device: the number of real ones is given");
   }
   check_torch(program);
-  std::vector<std::pair<std::string, std::string>> changes = {{"TORCHMEM_RUN_DIR", state_.path().string()},
-                                                              {"TORCHMEM_AGENT", agent_path().string()}};
+  std::vector<std::pair<std::string, std::string>> changes = value_environment(options.values);
+  changes.emplace_back("TORCHMEM_RUN_DIR", state_.path().string());
+  changes.emplace_back("TORCHMEM_AGENT", agent_path().string());
   std::vector<std::filesystem::path> preloaded;
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
     preloaded = virtual_gpu_libraries();
     changes.emplace_back("TORCHMEM_VGPU_PROFILE", device.profile_file.string());
-    if (devices > 0) changes.emplace_back("TORCHMEM_VGPU_DEVICES", std::to_string(devices));
+    if (options.devices > 0) changes.emplace_back("TORCHMEM_VGPU_DEVICES", std::to_string(options.devices));
   } else {
     preloaded = {join_path()};
-    if (number_given) changes.emplace_back("CUDA_VISIBLE_DEVICES", std::to_string(device.index));
+    if (options.number_given) changes.emplace_back("CUDA_VISIBLE_DEVICES", std::to_string(device.index));
   }
-  if (records) {
+  if (options.records) {
     preloaded.insert(preloaded.begin(), watch_path());
     changes.emplace_back("TORCHMEM_RECORD", "1");
   }

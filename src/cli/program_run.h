@@ -13,14 +13,18 @@ namespace torchmem::cli {
 
 constexpr int most_virtual_devices = 8;
 
+struct ProgramOptions {
+  int devices = 0;            // how many the virtual machine has; 0: one
+  bool number_given = false;  // a real device's number was asked for: the program sees only that one
+  bool records = false;       // the agent records everything that happens, for process_records.h
+  nlohmann::json values = nlohmann::json::object();  // value_settings
+};
+
 class ProgramRun {
  public:
-  // Runs it to its end. `devices`: how many the virtual machine has; 0: one. `number_given`: whether a real
-  // device's number was asked for, so that the program sees only that one. `records`: the
-  // agent records everything that happens, for process_records.h. Throws Error(bad_usage,
-  // unavailable) when it was not started.
-  ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device, int devices,
-             bool number_given, bool records = false);
+  // Runs it to its end. Throws Error(bad_usage, unavailable) when it was not started.
+  ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device,
+             const ProgramOptions& options);
   // The program's own exit code; as a shell has it for death by a signal.
   int exit_code() const;
   bool interrupted() const { return result_.interrupted; }

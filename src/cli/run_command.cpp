@@ -5,6 +5,7 @@
 #include "cli/process_records.h"
 #include "cli/process_report.h"
 #include "cli/program_run.h"
+#include "cli/value_options.h"
 
 namespace torchmem::cli {
 
@@ -16,9 +17,12 @@ constexpr const char* footer =
     "Usage: torchmem run [OPTIONS] -- PROGRAM ARGUMENTS...\n"
     "Everything after -- is the program and its arguments:\n"
     "  torchmem run --device virtual:h200 -- python3 train.py --epochs 1\n"
-    "At its end, one line on standard error for each process that used the device. The exit code is the "
-    "program's own;\n"
-    "when it was not started 2 (no such program) or 3 (this machine cannot).";
+    "At its end, one line on standard error for each process that used the device, and what it assumed. The "
+    "exit "
+    "code is the\n"
+    "program's own; 2 when --max-assumed-reads ended it or there is no such program, 3 when this machine "
+    "cannot "
+    "run it.";
 
 class RunCommand : public Command {
  public:
@@ -30,6 +34,7 @@ class RunCommand : public Command {
     app.add_option("--devices", devices_, "How many devices the virtual machine has, 1 to 8, all alike")
         ->option_text("N (default 1)")
         ->check(CLI::Range(1, most_virtual_devices));
+    add_value_options(app, values_);
     app.add_option(
            "--save", save_,
            "Record everything, Python's lines too, and keep it: a memory snapshot that memory_viz opens, "
@@ -44,8 +49,8 @@ class RunCommand : public Command {
       return start();
     } catch (const Error& error) {
       // The program was not started: that must not look like an exit code of its own.
-      throw Error(error.kind() == ErrorKind::bad_usage ? ErrorKind::bad_usage : ErrorKind::unavailable,
-                  error.what());
+      bool is_ours = error.kind() == ErrorKind::bad_usage || error.kind() == ErrorKind::bad_input;
+      throw Error(is_ours ? error.kind() : ErrorKind::unavailable, error.what());
     }
   }
 
@@ -55,12 +60,16 @@ class RunCommand : public Command {
       throw Error(ErrorKind::bad_usage,
                   "no program to run. Expected: torchmem run [OPTIONS] -- PROGRAM ARGUMENTS...");
     }
-    check_outputs({{"--save", save_}, {"--json", common.json}}, {});
+    check_outputs({{"--save", save_}, {"--json", common.json}}, {values_.assume_file});
     outputs_checked = true;
+    const json values = value_settings(values_);
     DeviceChoice device = choose_device(device_);
-    ProgramRun run(program, device, devices_, device_ != "auto" && device_ != "cuda", !save_.empty());
+    ProgramRun run(program, device,
+                   {devices_, device_ != "auto" && device_ != "cuda", !save_.empty(), values});
     report(run);
     if (!save_.empty()) save(run.state(), device);
+    // A launcher has an exit code of its own when a process of its is ended.
+    if (!ended_processes(run.state()).empty()) return ExitCode::could_not;
     return static_cast<ExitCode>(run.exit_code());
   }
 
@@ -72,6 +81,8 @@ class RunCommand : public Command {
         {"schema", "torchmem.processes/1"}, {"torchmem", TORCHMEM_VERSION}, {"program", program}};
     document.update(run.end());
     document["processes"] = processes_json(run.state());
+    for (const EndedProcess& ended : ended_processes(run.state()))
+      document["ended"].push_back({{"pid", ended.pid}, {"reason", ended.reason}});
     try {
       write_json_output(common.json, document);
     } catch (const Error& error) {
@@ -88,6 +99,7 @@ class RunCommand : public Command {
   }
 
   std::string device_ = "auto";
+  ValueOptions values_;
   std::string save_;
   int devices_ = 0;  // 0: not given
 };

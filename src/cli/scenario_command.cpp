@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario_file.h"
+#include "cli/value_options.h"
 #include "report/style.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/bytes.h"
@@ -61,6 +62,7 @@ class ScenarioCommand : public Command {
         ->option_text("SIZE");
     app.add_option("--alloc-conf", alloc_conf_, "Allocator settings, in place of the file's")
         ->option_text("CONF");
+    add_value_options(app, values_);
     app.add_option("--save", save_, "Keep the run: a memory snapshot that memory_viz opens")
         ->option_text("RUN.pickle")
         ->group("Output");
@@ -72,6 +74,7 @@ class ScenarioCommand : public Command {
     ScenarioFile file = read_scenario_file(path_, variables());
     std::vector<std::string> inputs = file.models;
     inputs.push_back(path_);
+    if (!values_.assume_file.empty()) inputs.push_back(values_.assume_file);
     check_outputs({{"--save", save_}, {"--json", common.json}}, inputs);
     outputs_checked = true;
     json request = make_request(file);
@@ -118,6 +121,7 @@ class ScenarioCommand : public Command {
     if (!alloc_conf_.empty()) request["alloc_conf"] = alloc_conf_;
     if (file.limit_bytes) request["limit_bytes"] = *file.limit_bytes;
     if (!limit_.empty()) request["limit_bytes"] = parse_bytes(limit_, "--limit");
+    request.update(value_settings(values_));
     return request;
   }
 
@@ -155,6 +159,7 @@ class ScenarioCommand : public Command {
   std::vector<std::string> settings_;
   std::string limit_;
   std::string alloc_conf_;
+  ValueOptions values_;
   std::string save_;
   bool all_rows_ = false;
 };

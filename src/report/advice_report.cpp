@@ -119,6 +119,23 @@ std::string goal_text(const Advice& advice) {
   return text;
 }
 
+// The runs that may not be those of a GPU, where the base is not among them.
+std::string decided_text(const Advice& advice) {
+  if (advice.base.decided) return "";
+  std::vector<std::string> names;
+  auto add = [&](const Trial& trial) {
+    if (trial.decided) names.push_back(trial.name);
+  };
+  for (const LeverTrial& lever : advice.levers) add(lever.trial);
+  for (const Trial& trial : advice.combinations) add(trial);
+  for (const FrontierPoint& point : advice.frontier) add(point.trial);
+  if (advice.goal && advice.goal->cheapest) add(*advice.goal->cheapest);
+  if (names.empty()) return "";
+  return "may be wrong, since a value that only a kernel would have computed decided a size, a loop or a "
+         "branch: " +
+         joined(names, ", ");
+}
+
 json error_of(const Trial& trial) { return trial.error ? error_to_json(*trial.error) : json(); }
 
 json trial_json(const Trial& trial, const Trial& base) {
@@ -128,6 +145,7 @@ json trial_json(const Trial& trial, const Trial& base) {
   if (trial.reserved) object["reserved_bytes"] = *trial.reserved;
   if (trial.allocated_after_load) object["allocated_after_load_bytes"] = *trial.allocated_after_load;
   if (!trial.phase.empty()) object["phase"] = trial.phase;
+  if (trial.decided) object["decided_by_assumed_values"] = true;
   if (auto bytes = saved(base.allocated, trial.allocated)) object["saved_allocated_bytes"] = *bytes;
   if (auto bytes = saved(base.reserved, trial.reserved)) object["saved_reserved_bytes"] = *bytes;
   if (!trial.rewritten.is_null()) object["rewritten"] = trial.rewritten;
@@ -138,7 +156,9 @@ json trial_json(const Trial& trial, const Trial& base) {
 
 std::string advice_text(const Advice& advice, const Run& about) {
   const Trial& base = advice.base;
-  std::string text = wrap(where_text(about), 0) + wrap("run: " + arguments_text(about), 0) + "\n";
+  std::string text;
+  if (std::string doubt = doubt_text(about); !doubt.empty()) text += wrap(doubt, 0) + "\n";
+  text += wrap(where_text(about), 0) + wrap("run: " + arguments_text(about), 0) + "\n";
   text += heading("lever") + numbers("as it is", base, base);
   bool any = false;
   for (const LeverTrial& lever : advice.levers) {
@@ -166,7 +186,7 @@ std::string advice_text(const Advice& advice, const Run& about) {
     }
   }
   text += frontier_text(advice) + goal_text(advice);
-  return text + "\n" + fidelity_text(about);
+  return text + "\n" + wrap(decided_text(advice), 0) + fidelity_text(about);
 }
 
 json advice_json(const Advice& advice, const Run& about) {

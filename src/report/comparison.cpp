@@ -70,6 +70,10 @@ std::vector<std::string> fidelity_notes(const std::vector<Outcome>& outcomes) {
     if (!is_verified(outcome.run)) note(unverified);
   }
   std::vector<std::string> notes;
+  for (const Outcome& outcome : outcomes) {
+    if (std::string decided = decision_text(outcome.run.findings); !decided.empty())
+      notes.push_back(outcome.name + " may be wrong: " + decided);
+  }
   if (!assumed.empty()) notes.push_back("not complete, something was assumed (--json says what): " + assumed);
   if (!unverified.empty())
     notes.push_back("on a profile that was not verified against a device: " + unverified);

@@ -3,12 +3,15 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "torchmem/run.h"
 
 namespace torchmem {
 
-// {"complete", "verified", "estimated_workspaces": [...], "assumed_values": [...], "unmodelled_calls": [...]}
+// {"complete", "verified", "decided_by_assumed_values", "estimated_workspaces": [...], "assumed_values":
+// [...], "unmodelled_calls": [...]}
 nlohmann::json fidelity_json(const Run& run);
 
 // Whether the device was a real one, or one whose profile was compared with it.
@@ -23,8 +26,28 @@ std::string fidelity_line(const Run& run);
 // That, then one or two for each finding (the first few of a kind).
 std::string fidelity_text(const Run& run);
 
-// Of a model that failed: how often a value that is not known was read as zero before, and where first; ""
-// for never. A model may fail for that alone.
+// Of a model that failed: how often a value was read before that only a kernel would have computed, where
+// first, and what it was taken for; "" for never. A model may fail for that alone.
 std::string assumed_before_text(const Run& run);
+
+// The lists of fidelity_json alone: {"decided_by_assumed_values", "estimated_workspaces": [...], ...}.
+nlohmann::json findings_json(const std::vector<Finding>& findings);
+
+// "aten::item at m.py:9": the operator that was running, or what else the finding names, and the line.
+std::string place_of(const Finding& finding);
+
+// "aten::item at m.py:9 read a value that only a kernel would have computed; it was taken for true, and a
+// branch came of it (2 more such reads)": the first finding that decided something. "" where none did.
+std::string decision_text(const std::vector<Finding>& findings);
+
+// That as it stands above a result, with what to do; "" where nothing was decided.
+std::string doubt_text(const Run& run);
+
+// One line of an assumed value, without the line's end: "aten::item at m.py:9, 3 times, taken for true: a
+// branch came of it".
+std::string assumed_line(const Finding& finding);
+
+// Those of a kind, the ones that decided something first.
+std::vector<const Finding*> of_kind(const std::vector<Finding>& findings, std::string_view kind);
 
 }  // namespace torchmem

@@ -219,6 +219,7 @@ std::string table_text(const std::vector<FitResult>& results) {
 
 json trial_json(const FitTrial& trial) {
   json result = {{"size", trial.size}, {"fits", !trial.outcome.run.error}};
+  if (first_deciding(trial.outcome.run.findings)) result["decided_by_assumed_values"] = true;
   json peak = peak_summary_json(trial.outcome);
   if (!peak.is_null()) result["peak"] = std::move(peak);
   result["error"] = trial.outcome.run.error ? error_to_json(*trial.outcome.run.error) : json();
@@ -270,8 +271,24 @@ std::vector<FitPoint> fit_curve(const FitResult& result) {
   return points;
 }
 
+const FitTrial* first_decided(const std::vector<FitResult>& results) {
+  for (const FitResult& result : results) {
+    for (const FitTrial& trial : result.trials) {
+      if (first_deciding(trial.outcome.run.findings)) return &trial;
+    }
+    if (result.unlimited && first_deciding(result.unlimited->outcome.run.findings)) return &*result.unlimited;
+  }
+  return nullptr;
+}
+
 std::string fit_answer_text(const std::vector<FitResult>& results) {
-  return results.size() == 1 ? one_text(results.front()) : table_text(results);
+  std::string text = results.size() == 1 ? one_text(results.front()) : table_text(results);
+  const FitTrial* decided = first_decided(results);
+  if (!decided) return text;
+  return wrap("This may be wrong: with " + results.front().dimension + " = " + format_count(decided->size) +
+                  ", " + decision_text(decided->outcome.run.findings) + ".",
+              0) +
+         "\n" + text;
 }
 
 std::string fit_text(const std::vector<FitResult>& results) {

@@ -35,7 +35,7 @@ struct FitResult {
 struct FitPoint {
   uint64_t size = 0;
   bool fits = false;
-  bool ran_out = false;  // of one that does not fit: for want of memory
+  bool ran_out = false;               // of one that does not fit: for want of memory
   std::optional<uint64_t> allocated;  // peaks; of a size that does not fit: absent
   std::optional<uint64_t> reserved;
   std::string why;  // of one that does not fit
@@ -45,6 +45,9 @@ std::vector<FitPoint> fit_curve(const FitResult& result);
 // The bytes that the allocator may reserve: the limit, or the device's memory without context and modules.
 // Absent when no size fitted and there is no limit.
 std::optional<uint64_t> reservable(const FitResult& result);
+
+// The first run by which an assumed value decided what ran, over all results; null where there is none.
+const FitTrial* first_decided(const std::vector<FitResult>& results);
 
 // One result: the answer, what was checked, why the next size does not fit, what was assumed. Several: a
 // table.

@@ -48,7 +48,7 @@ json peak_json(const Run& run) {
   return object;
 }
 
-json findings_json(const Run& run) {
+json findings_rows(const Run& run) {
   json list = json::array();
   for (const Finding& finding : run.findings) {
     std::string kind = finding.kind;
@@ -56,7 +56,7 @@ json findings_json(const Run& run) {
     if (says(finding, "unknown")) kind += ", size not known, taken as 0";
     if (says(finding, "without")) kind += ", out of memory; another engine stands in";
     json row = {{"kind", kind}, {"times", finding.count}, {"bytes", finding.bytes}};
-    for (const char* name : {"name", "op", "module", "line"}) {
+    for (const char* name : {"name", "op", "module", "line", "taken_for", "decides", "what"}) {
       if (!finding.what.is_object()) break;
       auto found = finding.what.find(name);
       if (found == finding.what.end() || found->is_null()) continue;
@@ -85,7 +85,8 @@ json html_data(const Run& run, const std::string& name) {
     json fidelity = fidelity_json(run);
     result["fidelity"] = {{"complete", fidelity["complete"]},
                           {"verified", fidelity["verified"]},
-                          {"findings", findings_json(run)}};
+                          {"doubt", doubt_text(run)},
+                          {"findings", findings_rows(run)}};
   } else {
     result["fidelity"] = json();
   }

@@ -186,6 +186,7 @@ std::string profile_markdown(const Analysis& analysis, size_t top) {
   line(device_text(run));
   line(arguments_text(run));
   text = "### Memory\n\n" + (text.empty() ? "" : text + "\n\n");
+  if (std::string doubt = doubt_text(run); !doubt.empty()) text = "**" + escaped(doubt) + "**\n\n" + text;
   if (run.error) {
     bool memory = run.error->kind == ErrorKind::out_of_memory;
     text += "**" + std::string(memory ? "Out of memory" : "Ended") +

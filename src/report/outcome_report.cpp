@@ -34,7 +34,9 @@ std::string software_text(const Run& run) {
 
 }  // namespace
 
-std::string model_and_software(const Run& run) { return printable(fact(run, "/model/path")) + software_text(run); }
+std::string model_and_software(const Run& run) {
+  return printable(fact(run, "/model/path")) + software_text(run);
+}
 
 std::string where_text(const Run& run) {
   std::string text = printable(fact(run, "/model/path"));
@@ -45,7 +47,9 @@ std::string where_text(const Run& run) {
 std::string error_text(const Run& run) {
   if (!run.error) return "";
   const RunError& error = *run.error;
-  std::string text = error.kind == ErrorKind::out_of_memory ? "out of memory" : "failed";
+  std::string text = error.kind == ErrorKind::out_of_memory   ? "out of memory"
+                     : error.kind == ErrorKind::assumed_reads ? "ended"
+                                                              : "failed";
   if (error.kind == ErrorKind::interrupted) return error.message;
   if (error.phase) text += " in " + phase_name(*error.phase, error.iteration ? &*error.iteration : nullptr);
   return text + ": " + first_sentence(error.message);

@@ -66,7 +66,9 @@ std::string peak_views(const Analysis& analysis, const TextStyle& style) {
 
 std::string profile_text(const Analysis& analysis, const TextStyle& style) {
   const Run& run = analysis.run();
-  std::string text = run_header(run, style) + phase_table(run, style);
+  std::string text;
+  if (std::string doubt = doubt_text(run); !doubt.empty()) text = wrap(doubt, 0) + "\n";
+  text += run_header(run, style) + phase_table(run, style);
   if (analysis.peak()) text += peak_lines(analysis, style);
   text += peak_views(analysis, style);
   text += moments_text(analysis, style);

@@ -66,6 +66,7 @@ std::vector<bool> shown_rows(const std::vector<ScenarioRow>& rows) {
 std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
                           bool all_rows) {
   std::string text;
+  if (std::string doubt = doubt_text(run); !doubt.empty()) text += wrap(doubt, 0) + "\n";
   if (!scenario.about.empty()) text += wrap(printable_lines(scenario.about), 0) + "\n";
   text += pad_right("action", label_width) + pad_left("allocated", number_width) +
           pad_left("peak", number_width) + pad_left("reserved", number_width) +

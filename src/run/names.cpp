@@ -20,12 +20,14 @@ constexpr std::array<std::pair<Action, std::string_view>, 9> action_names{{
     {Action::snapshot, "snapshot"},
 }};
 
-constexpr std::array<std::pair<ErrorKind, std::string_view>, 8> error_names{{
+constexpr std::array<std::pair<ErrorKind, std::string_view>, 10> error_names{{
     {ErrorKind::bad_usage, "bad_usage"},
     {ErrorKind::bad_input, "bad_input"},
     {ErrorKind::bad_model, "bad_model"},
     {ErrorKind::model_failed, "model_failed"},
     {ErrorKind::out_of_memory, "out_of_memory"},
+    {ErrorKind::assumed_reads, "assumed_reads"},
+    {ErrorKind::decided_by_assumed_values, "decided_by_assumed_values"},
     {ErrorKind::unavailable, "unavailable"},
     {ErrorKind::interrupted, "interrupted"},
     {ErrorKind::internal, "internal"},

@@ -33,6 +33,24 @@ T field_or(const json& object, const char* name, T otherwise) {
   return optional_field<T>(object, name).value_or(otherwise);
 }
 
+// What may be known of one time that an assumed value was read and not of another.
+bool is_of_one_time(const std::string& name) { return name == "taken_for" || name == "decides"; }
+
+bool holds_all_of(const json& what, const json& other) {
+  for (const auto& [name, value] : what.items()) {
+    auto same = other.find(name);
+    if (!is_of_one_time(name) && (same == other.end() || *same != value)) return false;
+  }
+  return true;
+}
+
+bool is_alike(const json& a, const json& b) {
+  if (!holds_all_of(a, b) || !holds_all_of(b, a)) return false;
+  auto decides = a.find("decides");
+  auto other = b.find("decides");
+  return decides == a.end() || other == b.end() || *decides == *other;
+}
+
 Block::State state_from(const std::string& name) {
   if (name == "active_allocated") return Block::State::active_allocated;
   // "active_awaiting_free" is the word of PyTorch's documentation for a block that a stream still uses.
@@ -103,7 +121,7 @@ void add_finding(std::vector<Finding>& findings, json object) {
   for (const char* name : {"kind", "count", "bytes", "address"}) object.erase(name);
   finding.what = std::move(object);
   auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
-    return other.kind == finding.kind && other.what == finding.what;
+    return other.kind == finding.kind && is_alike(other.what, finding.what);
   });
   if (same == findings.end()) {
     findings.push_back(std::move(finding));
@@ -111,6 +129,21 @@ void add_finding(std::vector<Finding>& findings, json object) {
   }
   same->count += finding.count;
   same->bytes += finding.bytes;
+  for (const auto& [name, value] : finding.what.items()) {
+    if (is_of_one_time(name)) same->what.emplace(name, value);
+  }
+}
+
+bool is_deciding(const Finding& finding) {
+  if (finding.kind != "assumed_value" || !finding.what.is_object()) return false;
+  auto decides = finding.what.find("decides");
+  return decides != finding.what.end() && decides->is_string() &&
+         !decides->get_ref<const std::string&>().empty();
+}
+
+const Finding* first_deciding(const std::vector<Finding>& findings) {
+  auto found = std::find_if(findings.begin(), findings.end(), is_deciding);
+  return found == findings.end() ? nullptr : &*found;
 }
 
 json finding_to_json(const Finding& finding) {

@@ -383,6 +383,24 @@ class Odd(ReportTest):
         self.assertIsNone(page.evaluate('window.hacked'))
         self.shot(page, 'hostile')
 
+    def test_decided_by_an_assumed_value(self):
+        run = made_runs.MadeRun(made_runs.FACTS)
+        run.alloc(4096, 'activations', run.stack('aten::relu', 'm (M)', ('model.py', 1)))
+        read = {'kind': 'assumed_value', 'name': 'aten::item', 'op': 'aten::item', 'line': 'model.py:9', 'taken_for': HOSTILE[2]}
+        extra = 'V ' + json.dumps(read) + '\n'
+        messages = self.text(self.open(profile_made(self.folder, run, extra)), '#messages')
+        self.assertNotIn('may be wrong', messages)
+        self.assertNotIn('decides', messages)
+        page = self.open(profile_made(self.folder, run, extra + 'V ' + json.dumps({**read, 'decides': 'branch'}) + '\n'))
+        messages = self.text(page, '#messages')
+        self.assertIn('The numbers may be wrong: aten::item at model.py:9 read a value', messages)
+        self.assertIn('a branch came of it', messages)
+        self.assertIn('taken for', messages)
+        self.assertIn('decides', messages)
+        self.assertIn(HOSTILE[2], messages)
+        self.assertIsNone(page.evaluate('window.hacked'))
+        self.shot(page, 'decided')
+
     def test_names_that_are_no_utf_8(self):
         run = made_runs.MadeRun(made_runs.FACTS)
         run.alloc(4096, 'activations', run.stack('NAME', 'm (M)', ('model.py', 1)))

@@ -53,6 +53,7 @@ function showMessages(app) {
     const where = phase ? ' in ' + phase + (iteration === undefined ? '' : ' of iteration ' + iteration) : '';
     made.push(message('bad', (kind === 'out_of_memory' ? 'Out of memory' : 'The run ended with an error') + where, text));
   }
+  if (report.fidelity && report.fidelity.doubt) made.push(message('bad', 'Not certain', report.fidelity.doubt));
   if (device.problem) made.push(message('bad', 'The trace cannot be shown', device.problem));
   if (device.growth) {
     const { bytes, first_iteration: first, phase, owners } = device.growth;
@@ -63,8 +64,10 @@ function showMessages(app) {
   for (const note of device.notes) made.push(message('info', 'Note', note));
   const { fidelity } = report;
   if (fidelity && fidelity.findings.length) {
-    const keys = ['kind', 'name', 'op', 'module', 'line', 'times', 'bytes'];
-    const head = element('tr', {}, ...keys.map((key) => element('th', { textContent: key })));
+    // What is known of few findings has a column only where there is one.
+    const rare = ['taken_for', 'decides', 'what'].filter((key) => fidelity.findings.some((finding) => finding[key]));
+    const keys = ['kind', 'name', 'op', 'module', 'line', ...rare, 'times', 'bytes'];
+    const head = element('tr', {}, ...keys.map((key) => element('th', { textContent: key.replace('_', ' ') })));
     const rows = fidelity.findings.map((finding) =>
       element('tr', {}, ...keys.map((key) => element('td', { textContent: key === 'bytes' && finding.bytes ? bytesText(finding.bytes) : finding[key] || '' }))),
     );

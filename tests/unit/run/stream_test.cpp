@@ -77,6 +77,26 @@ TEST(Stream, ReadsEveryRecord) {
   EXPECT_EQ(run.error->detail["hint"], "h");
 }
 
+// What an assumed value decides may be known of one read and not of another at the same place.
+TEST(Stream, ReadsOfOnePlaceAreOneFinding) {
+  auto record = [](const std::string& more) {
+    return "V {\"kind\":\"assumed_value\",\"name\":\"aten::item\",\"line\":\"m.py:9\"" + more + "}\n";
+  };
+  torchmem::Run run =
+      read_stream("torchmem-stream 1\n" + record("") + record(",\"taken_for\":\"1\"") +
+                      record(",\"taken_for\":\"2\",\"decides\":\"size\",\"count\":3") + record("") +
+                      record(",\"decides\":\"loop\"") + record(",\"op\":\"aten::all\""),
+                  "s");
+  ASSERT_EQ(run.findings.size(), 3u);
+  EXPECT_EQ(run.findings[0].count, 6u);
+  EXPECT_EQ(run.findings[0].what["taken_for"], "1") << "the first one's";
+  EXPECT_EQ(run.findings[0].what["decides"], "size");
+  EXPECT_TRUE(is_deciding(run.findings[0]));
+  EXPECT_EQ(run.findings[1].what["decides"], "loop");
+  EXPECT_EQ(run.findings[2].what["op"], "aten::all");
+  EXPECT_EQ(first_deciding(run.findings), &run.findings[0]);
+}
+
 // The writer may die at any byte: what was complete before is kept.
 TEST(Stream, AnyCutOfTheLastLineIsRead) {
   std::string whole = small_stream;

@@ -1,0 +1,64 @@
+#include "cli/value_options.h"
+
+#include "cli/assume_file.h"
+
+namespace torchmem::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* group = "Values, on the virtual GPU";
+constexpr uint64_t most_reads = uint64_t{1} << 40;
+
+const std::vector<std::string> choices = {"none", "small", "all"};
+const std::string usual = "small";
+
+}  // namespace
+
+void add_value_options(CLI::App& app, ValueOptions& options) {
+  app.add_option(
+         "--values", options.values,
+         "Which values the CPU computes: none; small ones, and what the host gave is kept; all, as slow "
+         "and as large as that is")
+      ->option_text("none|small|all (default small)")
+      ->check(CLI::IsMember(choices))
+      ->group(group);
+  app.add_option("--assume", options.assume_file,
+                 "What reads of values that are not known give: lines PLACE: VALUE, the place a line such as "
+                 "model.py:31 or an operator, the value true, false or a number; several, separated by "
+                 "commas, in turn")
+      ->option_text("FILE")
+      ->group(group);
+  app.add_option("--max-assumed-reads", options.most_reads,
+                 "End the run after so many reads of values that are not known")
+      ->option_text("N")
+      ->check(CLI::Range(uint64_t{1}, most_reads))
+      ->group(group);
+}
+
+void add_allow_assumed(CLI::App& app, bool& allow) {
+  app.add_flag("--allow-assumed", allow,
+               "Answer also where a value that is not known decided a size, a loop or a branch")
+      ->group(group);
+}
+
+json value_settings(const ValueOptions& options) {
+  return {{"values", options.values == usual ? json() : json(options.values)},
+          {"assume", options.assume_file.empty() ? json() : read_assume_file(options.assume_file)},
+          {"max_assumed_reads", options.most_reads ? json(*options.most_reads) : json()}};
+}
+
+std::vector<std::pair<std::string, std::string>> value_environment(const json& settings) {
+  auto text = [&](const char* name) {
+    const json value = settings.value(name, json());
+    if (value.is_null()) return std::string();
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  std::string values = text("values");
+  return {{"TORCHMEM_VALUES", values.empty() ? usual : values},
+          {"TORCHMEM_ASSUME", text("assume")},
+          {"TORCHMEM_MAX_ASSUMED_READS", text("max_assumed_reads")}};
+}
+
+}  // namespace torchmem::cli
