@@ -125,9 +125,9 @@ int fail(const std::exception_ptr& error) {
 
 /// The run is over, wherever it is, and what it did until now is its result.
 [[noreturn]] void end_for_assumed_reads(const std::string& reason) {
+  if (the_state->recorder != nullptr) the_state->recorder->finish();
   const int code = fail(std::make_exception_ptr(Failure(
       FailureKind::kAssumedReads, "The run was ended: " + reason + ". What it did until then is reported.")));
-  capture::write_repeats();
   the_writer->flush();
   std::_Exit(code);
 }
