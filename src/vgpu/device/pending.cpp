@@ -110,8 +110,8 @@ void Pending::settle(uint64_t address, size_t size, const Destination& destinati
 // Called without this object's lock. The contents' lock is held while parts are taken and kept, so that a
 // write, which drops them before it takes that lock, comes before both or after.
 void Pending::resolve(const std::shared_ptr<Value>& value, const Destination& destination) {
-  std::vector<unsigned char> bytes(value->size);
-  int state = value->arrival.resolve(value->arrival.what, bytes.data());
+  std::vector<unsigned char> bytes(value->size), states(value->size);
+  value->arrival.resolve(value->arrival.what, bytes.data(), states.data());
   uint64_t end = value->address + value->size;
   destination.mutex->lock();
   std::vector<std::pair<uint64_t, uint64_t>> left;
@@ -127,9 +127,15 @@ void Pending::resolve(const std::shared_ptr<Value>& value, const Destination& de
     }
     count_.store(parts_.size(), std::memory_order_relaxed);
   }
-  for (auto [begin, stop] : left)
-    destination.keep(destination.user, begin, bytes.data() + (begin - value->address),
-                     static_cast<size_t>(stop - begin), state);
+  for (auto [begin, stop] : left) {
+    for (size_t at = begin - value->address, all = stop - value->address; at < all;) {
+      size_t end_of_state = at + 1;
+      while (end_of_state < all && states[end_of_state] == states[at]) ++end_of_state;
+      destination.keep(destination.user, value->address + at, bytes.data() + at, end_of_state - at,
+                       states[at]);
+      at = end_of_state;
+    }
+  }
   destination.mutex->unlock();
 }
 

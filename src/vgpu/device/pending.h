@@ -16,17 +16,18 @@ namespace torchmem::vgpu {
 // Ranges of device memory whose values are on their way: what another rank sent is looked for only when
 // somebody needs it, as a device would wait then. See tmv_value_pending in values.h.
 //
-// None of the functions may be called with the lock that guards the device's contents: they call what they
-// were given. drop() comes before a write, settle() before a read; a write that comes while a value is being
-// resolved wins. In a child made by fork, what another thread of the parent was resolving stays unknown.
+// settle() comes before a read, without the lock that guards the device's contents: it waits. drop() comes
+// before a write, with or without that lock; a write that comes while a value is being resolved wins.
+// Releasing what was given must not call the device. In a child made by fork, what another thread of the
+// parent was resolving stays unknown.
 class Pending {
  public:
   struct Arrival {
-    int (*resolve)(void* what, void* to) = nullptr;
+    void (*resolve)(void* what, void* to, unsigned char* states) = nullptr;
     void (*release)(void* what) = nullptr;  // may be null
     void* what = nullptr;
   };
-  // Where a resolved value goes: `keep` is called for each part, with `mutex` held.
+  // Where a resolved value goes: `keep` is called for each part of one state, with `mutex` held.
   struct Destination {
     Mutex* mutex = nullptr;
     void (*keep)(void* user, uint64_t address, const void* bytes, size_t size, int state) = nullptr;

@@ -1,6 +1,7 @@
 #include "communicator.h"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -62,8 +63,8 @@ Communicator::Members Communicator::resolve(const Split& split) {
                             sizeof choice,
                             "ncclCommSplit",
                             "it is taken to be in the same group"};
-      int state = 0;
-      if (parent.fetch(wanted, &choice, &state) != Travel::Came::yes)
+      unsigned char states[sizeof choice];
+      if (parent.fetch(wanted, &choice, states) != Travel::Came::yes)
         choice = {split.colour, split.key + rank - parent.rank()};
     }
     if (choice.colour == split.colour) found.push_back({choice.key, rank});
@@ -87,10 +88,11 @@ std::unique_ptr<Communicator> Communicator::split(int colour, int key) {
     Choice choice{colour, key};
     Record record;
     record.what = what_split;
-    record.state = tmv_value_known;
     record.sequence = sequence = travel_->next_collective();
     record.bytes = sizeof choice;
-    travel_->post(record, &choice);
+    unsigned char states[sizeof choice];
+    std::memset(states, tmv_value_known, sizeof states);
+    travel_->post(record, &choice, states);
   }
   if (colour < 0) return nullptr;
   Identity identity = child_of(identity_, 's', turn, static_cast<uint64_t>(colour));

@@ -23,7 +23,6 @@ struct Record {
   uint32_t what = 0;       // the call: both sides must mean the same
   int32_t to = everybody;  // the rank that it is for
   Lane lane = Lane::collective;
-  int32_t state = 0;      // tmv_value_...; what is unknown has no payload
   uint64_t sequence = 0;  // rises within a lane, from 0
   uint64_t bytes = 0;     // of the message
 };
@@ -34,10 +33,10 @@ class LogWriter {
   LogWriter(std::string path, int rank, int ranks);
   bool made() const { return made_; }
   bool mine() const { return getpid() == owner_; }
-  // Appends the record and its payload (null: unknown). When that is not possible (the disk is full, this
-  // process has written as much as it may) nothing is appended any more, and readers are told so: what did
-  // not come is unknown. Does nothing in a child made by fork.
-  void append(const Record& record, const void* payload);
+  // Appends the record and its payload, with the state of each byte. When that is not possible (the disk is
+  // full, this process has written as much as it may) nothing is appended any more, and readers are told so:
+  // what did not come is unknown. Does nothing in a child made by fork.
+  void append(const Record& record, const void* payload, const unsigned char* states);
   // Nothing comes any more.
   void leave();
 
@@ -67,8 +66,8 @@ class LogReader {
   // Finds what is for everybody and for `reader`.
   LogReader(std::string path, int reader) : path_(std::move(path)), reader_(reader) {}
   Found find(Lane lane, uint64_t sequence, Record* record, uint64_t* payload_at);
-  // False when the payload is not what was written.
-  bool read(const Record& record, uint64_t payload_at, void* to) const;
+  // The payload, and the state of each of its bytes. False when it is not what was written.
+  bool read(const Record& record, uint64_t payload_at, void* to, unsigned char* states) const;
 
  private:
   struct Place {

@@ -32,12 +32,18 @@ struct RecordHeader {
   uint32_t lane = 0;
   uint32_t what = 0;
   int32_t to = 0;
-  int32_t state = 0;
-  uint32_t payload = 0;  // bytes that follow
+  uint32_t payload = 0;  // bytes that follow: the message, or nothing where all of it is unknown
+  uint32_t runs = 0;     // how many of those follow then
   uint64_t sequence = 0;
   uint64_t bytes = 0;
   uint64_t check = 0;  // of all before, and the payload
 };
+
+// A run of bytes of one state: the state in the lowest two bits, the length above.
+using Run = uint32_t;
+constexpr uint32_t run_bits = 2;
+
+inline uint64_t size_of(const RecordHeader& header) { return header.payload + header.runs * sizeof(Run); }
 
 class File {
  public:

@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "identity.h"
@@ -14,14 +15,13 @@ bool LogReader::read_record(int file, uint64_t at, uint64_t end, Record* record,
   RecordHeader header;
   if (at + sizeof header > end || !read_at(file, at, &header, sizeof header)) return false;
   if (header.magic != record_magic || header.lane > 1) return false;
-  if (at + sizeof header + header.payload > end) return false;
+  if (at + sizeof header + size_of(header) > end) return false;
   record->what = header.what;
   record->to = header.to;
   record->lane = static_cast<Lane>(header.lane);
-  record->state = header.state;
   record->sequence = header.sequence;
   record->bytes = header.bytes;
-  *next = at + sizeof header + header.payload;
+  *next = at + sizeof header + size_of(header);
   return true;
 }
 
@@ -67,12 +67,27 @@ LogReader::Found LogReader::find(Lane lane, uint64_t sequence, Record* record, u
   return look(file.number(), lane, sequence, record, payload_at) ? Found::here : Found::ended;
 }
 
-bool LogReader::read(const Record& record, uint64_t payload_at, void* to) const {
+bool LogReader::read(const Record& record, uint64_t payload_at, void* to, unsigned char* states) const {
   File file(path_, O_RDONLY);
   RecordHeader header;
   if (!file || !read_at(file.number(), payload_at - sizeof header, &header, sizeof header)) return false;
-  if (header.payload != record.bytes || !read_at(file.number(), payload_at, to, header.payload)) return false;
-  return header.check == checksum(to, header.payload, checksum(&header, offsetof(RecordHeader, check), 0));
+  if ((header.payload != record.bytes && header.payload != 0) || header.runs > record.bytes) return false;
+  std::vector<unsigned char> rest(size_of(header));
+  if (!read_at(file.number(), payload_at, rest.data(), rest.size())) return false;
+  if (header.check != checksum(rest.data(), rest.size(), checksum(&header, offsetof(RecordHeader, check), 0)))
+    return false;
+  std::memset(to, 0, record.bytes);
+  if (header.payload > 0) std::memcpy(to, rest.data(), header.payload);
+  size_t at = 0;
+  for (uint32_t i = 0; i < header.runs; ++i) {
+    Run run;
+    std::memcpy(&run, rest.data() + header.payload + i * sizeof run, sizeof run);
+    size_t length = run >> run_bits;
+    if (length > record.bytes - at) return false;
+    std::memset(states + at, static_cast<int>(run & 3), length);
+    at += length;
+  }
+  return at == record.bytes;
 }
 
 }  // namespace torchmem::vgpu::nccl

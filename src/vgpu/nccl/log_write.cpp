@@ -9,6 +9,7 @@
 #include "identity.h"
 #include "log_format.h"
 #include "peer_process.h"
+#include "values.h"
 
 namespace torchmem::vgpu::nccl {
 namespace {
@@ -32,6 +33,17 @@ void count_for(pid_t process) {
   closing_said = false;
 }
 
+std::vector<Run> runs_of(const unsigned char* states, size_t size) {
+  std::vector<Run> runs;
+  for (size_t at = 0; at < size;) {
+    size_t end = at + 1;
+    while (end < size && states[end] == states[at]) ++end;
+    runs.push_back(static_cast<Run>(end - at) << run_bits | states[at]);
+    at = end;
+  }
+  return runs;
+}
+
 }  // namespace
 
 LogWriter::LogWriter(std::string path, int rank, int ranks) : path_(std::move(path)), owner_(getpid()) {
@@ -50,21 +62,25 @@ LogWriter::LogWriter(std::string path, int rank, int ranks) : path_(std::move(pa
   made_ = std::rename(unfinished.c_str(), path_.c_str()) == 0;
 }
 
-void LogWriter::append(const Record& record, const void* payload) {
+void LogWriter::append(const Record& record, const void* payload, const unsigned char* states) {
   std::lock_guard<Mutex> lock(mutex_);
   if (!made_ || closed_ || !mine()) return;
   RecordHeader header;
   header.lane = static_cast<uint32_t>(record.lane);
   header.what = record.what;
   header.to = record.to;
-  header.state = record.state;
-  header.payload = payload ? static_cast<uint32_t>(record.bytes) : 0;
+  std::vector<Run> runs = runs_of(states, record.bytes);
+  bool is_unknown = runs.size() == 1 && (runs[0] & 3) == tmv_value_unknown;
+  header.payload = is_unknown ? 0 : static_cast<uint32_t>(record.bytes);
+  header.runs = static_cast<uint32_t>(runs.size());
   header.sequence = record.sequence;
   header.bytes = record.bytes;
-  header.check = checksum(payload, header.payload, checksum(&header, offsetof(RecordHeader, check), 0));
-  std::vector<unsigned char> all(sizeof header + header.payload);
+  std::vector<unsigned char> all(sizeof header + size_of(header));
+  unsigned char* rest = all.data() + sizeof header;
+  if (header.payload > 0) std::memcpy(rest, payload, header.payload);
+  if (!runs.empty()) std::memcpy(rest + header.payload, runs.data(), runs.size() * sizeof(Run));
+  header.check = checksum(rest, size_of(header), checksum(&header, offsetof(RecordHeader, check), 0));
   std::memcpy(all.data(), &header, sizeof header);
-  if (header.payload > 0) std::memcpy(all.data() + sizeof header, payload, header.payload);
   if (written.fetch_add(all.size(), std::memory_order_relaxed) + all.size() > limit())
     return close_for_good("more than TORCHMEM_NCCL_LOG_BYTES was sent");
   File file(path_, O_WRONLY);

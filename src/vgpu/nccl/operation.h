@@ -53,7 +53,7 @@ struct Posted {
   const Operation* operation = nullptr;
   std::shared_ptr<Travel> travel;  // null: it is done as if all ranks were alike
   uint64_t sequence = 0;
-  int given = 0;  // the state of what this rank gave that it takes part with itself
+  bool own_known = false;  // of what this rank takes part with itself, any
 };
 
 // First half: gives the others what they need of this rank.

@@ -1,5 +1,8 @@
 // The first half of an operation: what this rank gives. Whether something travels is decided by what all
 // ranks know alike (count, type, number of ranks), so that all count the same messages.
+#include <algorithm>
+#include <cstring>
+
 #include "core.h"
 #include "numbers.h"
 #include "operation.h"
@@ -33,21 +36,27 @@ struct Sender {
   const Operation& operation;
   Record record;
   size_t bytes;
-  int own_state = tmv_value_unknown;  // of what is for everybody or for this rank itself
+  bool own_known = false;  // any of what is for everybody or for this rank itself
 
   // One message: `record.bytes` at `from`.
   void give(int to, const void* from) {
-    std::vector<unsigned char> payload(bytes);
-    int state = tmv_value_peek(reinterpret_cast<uint64_t>(from), bytes, payload.data());
-    if (state != tmv_value_unknown && operation.scalar) {
-      if (operation.scalar->state < state) state = operation.scalar->state;
-      if (!scale(payload.data(), operation.count, operation.type, operation.scalar->bytes))
-        state = tmv_value_unknown;
-    }
-    if (to == everybody || to == travel.rank()) own_state = state;
+    const auto address = reinterpret_cast<uint64_t>(from);
+    std::vector<unsigned char> payload(bytes), states(bytes);
+    int worst = tmv_value_peek(address, bytes, payload.data());
+    if (worst == tmv_value_known)
+      std::memset(states.data(), tmv_value_known, bytes);
+    else
+      tmv_value_states(address, bytes, states.data());
+    if (operation.scalar) multiply(*operation.scalar, payload.data(), states.data());
+    if (to == everybody || to == travel.rank())
+      own_known |= std::any_of(states.begin(), states.end(), [](int state) { return state != 0; });
     record.to = to;
-    record.state = state;
-    travel.post(record, state == tmv_value_unknown ? nullptr : payload.data());
+    travel.post(record, payload.data(), states.data());
+  }
+  void multiply(const Scalar& scalar, void* payload, unsigned char* states) const {
+    bool is_computed = scale(payload, operation.count, operation.type, scalar.bytes);
+    for (size_t i = 0; i < bytes; ++i)
+      states[i] = is_computed ? std::min(states[i], static_cast<unsigned char>(scalar.state)) : 0;
   }
   // A piece for each rank.
   void give_pieces() {
@@ -143,7 +152,7 @@ Posted post(const Operation& operation) {
   }
   sender.record.sequence = posted.sequence;
   give(sender);
-  posted.given = sender.own_state;
+  posted.own_known = sender.own_known;
   return posted;
 }
 

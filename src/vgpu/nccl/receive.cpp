@@ -1,6 +1,7 @@
 // The second half of an operation: what this rank gets is waited for from now on, and looked for when
 // somebody needs it (values.h, tmv_value_pending).
 #include <algorithm>
+#include <cstring>
 
 #include "core.h"
 #include "fidelity.h"
@@ -21,28 +22,30 @@ struct Arrival {
   Travel::Wanted wanted;
 
   // The same of another rank, where they are alike: what this one gave in its place.
-  bool own(void* to, int* state) const {
+  void take_own(void* to, unsigned char* states) const {
     Travel::Wanted mine = wanted;
     mine.from = travel->rank();
-    return travel->look(mine, to, state) == Travel::Came::yes;
+    travel->look(mine, to, states);
+    assume(states, wanted.bytes);
+  }
+  static void assume(unsigned char* states, size_t size) {
+    for (size_t i = 0; i < size; ++i) states[i] = std::min<unsigned char>(states[i], tmv_value_assumed);
   }
 };
 
 // One rank's message.
 struct Message : Arrival {
-  std::vector<unsigned char> before;  // what was there, where that stands in for it
-  int before_state = tmv_value_unknown;
+  // What was there, where that stands in for it; else empty.
+  std::vector<unsigned char> before, before_states;
 
-  static int resolve(void* what, void* to) {
+  static void resolve(void* what, void* to, unsigned char* states) {
     auto& message = *static_cast<Message*>(what);
-    int state = tmv_value_unknown;
-    if (message.travel->fetch(message.wanted, to, &state) != Travel::Came::no) return state;
-    if (message.wanted.lane == Lane::point_to_point) return tmv_value_unknown;
-    if (!message.before.empty() && message.before_state != tmv_value_unknown) {
-      std::copy(message.before.begin(), message.before.end(), static_cast<unsigned char*>(to));
-      return tmv_value_assumed;
-    }
-    return message.own(to, &state) ? tmv_value_assumed : tmv_value_unknown;
+    if (message.travel->fetch(message.wanted, to, states) != Travel::Came::no) return;
+    if (message.wanted.lane == Lane::point_to_point) return;
+    if (message.before.empty()) return message.take_own(to, states);
+    std::memcpy(to, message.before.data(), message.before.size());
+    std::memcpy(states, message.before_states.data(), message.before_states.size());
+    assume(states, message.before.size());
   }
   static void release(void* what) { delete static_cast<Message*>(what); }
 };
@@ -53,25 +56,29 @@ struct Reduction : Arrival {
   int type = 0;
   int kind = 0;
 
-  static int resolve(void* what, void* to) {
+  static void resolve(void* what, void* to, unsigned char* states) {
     auto& reduction = *static_cast<Reduction*>(what);
     const auto ranks = static_cast<size_t>(reduction.travel->ranks());
-    std::vector<unsigned char> bytes(ranks * reduction.wanted.bytes);
+    const size_t bytes = reduction.wanted.bytes;
+    std::vector<unsigned char> all(ranks * bytes), one(bytes);
     std::vector<const void*> contributions;
-    int worst = tmv_value_known;
+    std::memset(states, tmv_value_known, bytes);
     for (size_t rank = 0; rank < ranks; ++rank) {
-      unsigned char* at = bytes.data() + rank * reduction.wanted.bytes;
+      unsigned char* at = all.data() + rank * bytes;
       contributions.push_back(at);
       reduction.wanted.from = static_cast<int>(rank);
-      int state = tmv_value_unknown;
-      bool came = reduction.travel->fetch(reduction.wanted, at, &state) != Travel::Came::no;
-      if (!came && reduction.own(at, &state)) state = tmv_value_assumed;
-      if (state == tmv_value_unknown) return state;
-      worst = std::min(worst, state);
+      if (reduction.travel->fetch(reduction.wanted, at, one.data()) == Travel::Came::no)
+        reduction.take_own(at, one.data());
+      for (size_t i = 0; i < bytes; ++i) states[i] = std::min(states[i], one[i]);
     }
-    return nccl::reduce(contributions, to, reduction.count, reduction.type, reduction.kind)
-               ? worst
-               : tmv_value_unknown;
+    if (!nccl::reduce(contributions, to, reduction.count, reduction.type, reduction.kind))
+      std::memset(states, tmv_value_unknown, bytes);
+    element_states(states, bytes, element_bytes(reduction.type));
+  }
+  // An element is as known as the least known of its bytes.
+  static void element_states(unsigned char* states, size_t bytes, size_t element) {
+    for (size_t at = 0; at < bytes; at += element)
+      std::memset(states + at, *std::min_element(states + at, states + at + element), element);
   }
   static void release(void* what) { delete static_cast<Reduction*>(what); }
 };
@@ -103,9 +110,9 @@ class Receiver {
         return pieces(piece(operation_.from, rank_));
       case Call::scatter:
         return is_root ? copy(operation_.to, piece(operation_.from, rank_))
-                       : wait(new Message{arrival(operation_.peer), {}}, operation_.to);
+                       : wait(new Message{arrival(operation_.peer), {}, {}}, operation_.to);
       case Call::receive:
-        return wait(new Message{arrival(operation_.peer), {}}, operation_.to);
+        return wait(new Message{arrival(operation_.peer), {}, {}}, operation_.to);
       case Call::send:
         return;
     }
@@ -132,18 +139,19 @@ class Receiver {
 
   // Where this rank's own part is unknown so is the result: nobody needs to wait.
   void reduction() const {
-    if (posted_.given == tmv_value_unknown) return tmv_written(address(operation_.to), bytes_);
+    if (!posted_.own_known) return tmv_written(address(operation_.to), bytes_);
     auto* what = new Reduction{arrival(rank_), operation_.count, operation_.type,
                                operation_.kind < kOwn ? operation_.kind : kSum};
     wait(what, operation_.to);
   }
   // If the root says nothing, this rank is taken to hold the same already.
   void broadcast() const {
-    auto* message = new Message{arrival(operation_.peer), {}};
+    auto* message = new Message{arrival(operation_.peer), {}, {}};
     if (bytes_ <= largest_stand_in) {
       message->before.resize(bytes_);
-      message->before_state = tmv_value_peek(address(operation_.to), bytes_, message->before.data());
-      if (message->before_state == tmv_value_unknown) std::vector<unsigned char>().swap(message->before);
+      message->before_states.resize(bytes_);
+      tmv_value_peek(address(operation_.to), bytes_, message->before.data());
+      tmv_value_states(address(operation_.to), bytes_, message->before_states.data());
     }
     wait(message, operation_.to);
   }
@@ -152,7 +160,7 @@ class Receiver {
       if (rank == rank_)
         copy(piece(operation_.to, rank), own);
       else
-        wait(new Message{arrival(rank), {}}, piece(operation_.to, rank));
+        wait(new Message{arrival(rank), {}, {}}, piece(operation_.to, rank));
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 #include "peer_process.h"
@@ -47,11 +48,11 @@ void Travel::set_ranks(const std::vector<int>& numbers) {
   received_ = std::make_unique<std::atomic<uint64_t>[]>(numbers.size());
 }
 
-Travel::Found Travel::take(Peer& peer, const Wanted& wanted, void* to, int* state) {
+Travel::Found Travel::take(Peer& peer, const Wanted& wanted, void* to, unsigned char* states) {
   Record record;
   uint64_t at = 0;
   Found found = peer.log.find(wanted.lane, wanted.sequence, &record, &at);
-  *state = tmv_value_unknown;
+  std::memset(states, tmv_value_unknown, wanted.bytes);
   if (found != Found::here) return found;
   if (record.what != wanted.what || record.bytes != wanted.bytes) {
     if (!peer.said.exchange(true))
@@ -62,14 +63,13 @@ Travel::Found Travel::take(Peer& peer, const Wanted& wanted, void* to, int* stat
           static_cast<unsigned long long>(record.bytes));
     return Found::unknown;
   }
-  if (record.state == tmv_value_unknown) return Found::unknown;
-  if (!peer.log.read(record, at, to)) return Found::broken;
-  *state = record.state;
-  return Found::here;
+  if (peer.log.read(record, at, to, states)) return Found::here;
+  std::memset(states, tmv_value_unknown, wanted.bytes);
+  return Found::broken;
 }
 
-Travel::Came Travel::look(const Wanted& wanted, void* to, int* state) {
-  Found found = take(*peers_[static_cast<size_t>(wanted.from)], wanted, to, state);
+Travel::Came Travel::look(const Wanted& wanted, void* to, unsigned char* states) {
+  Found found = take(*peers_[static_cast<size_t>(wanted.from)], wanted, to, states);
   return found == Found::here ? Came::yes : found == Found::unknown ? Came::unknown : Came::no;
 }
 
@@ -84,11 +84,11 @@ void Travel::say_missing(Peer& peer, const Wanted& wanted, Found found) {
       wanted.name, wanted.from, reason, wanted.instead, wait_milliseconds());
 }
 
-Travel::Came Travel::fetch(const Wanted& wanted, void* to, int* state) {
+Travel::Came Travel::fetch(const Wanted& wanted, void* to, unsigned char* states) {
   Peer& peer = *peers_[static_cast<size_t>(wanted.from)];
   const long end = milliseconds() + wait_milliseconds();
   for (timespec pause{0, shortest_sleep};; pause.tv_nsec = std::min(pause.tv_nsec * 2, longest_sleep)) {
-    Found found = take(peer, wanted, to, state);
+    Found found = take(peer, wanted, to, states);
     if (found == Found::here) return Came::yes;
     if (found == Found::unknown) return Came::unknown;
     bool may_come = found == Found::not_yet || found == Found::not_there;

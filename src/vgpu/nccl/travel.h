@@ -35,7 +35,9 @@ class Travel {
   uint64_t next_to(int rank) { return sent_[static_cast<size_t>(rank)].fetch_add(1); }
   uint64_t next_from(int rank) { return received_[static_cast<size_t>(rank)].fetch_add(1); }
 
-  void post(const Record& record, const void* payload) { log_.append(record, payload); }
+  void post(const Record& record, const void* payload, const unsigned char* states) {
+    log_.append(record, payload, states);
+  }
 
   enum class Came { yes, unknown, no };
   struct Wanted {
@@ -47,10 +49,11 @@ class Travel {
     const char* name = "";     // of the call, for messages
     const char* instead = "";  // what is taken if it does not come, likewise
   };
-  // Waits for a rank's message and puts its payload into `to`. `state` is the payload's.
-  Came fetch(const Wanted& wanted, void* to, int* state);
+  // Waits for a rank's message and puts its payload into `to`, the state of each byte into `states`: zero
+  // (unknown) where it did not come.
+  Came fetch(const Wanted& wanted, void* to, unsigned char* states);
   // The same without waiting, and without a word.
-  Came look(const Wanted& wanted, void* to, int* state);
+  Came look(const Wanted& wanted, void* to, unsigned char* states);
 
   // Whether this process made it, and not its parent before fork.
   bool mine() const { return log_.mine(); }
@@ -67,7 +70,7 @@ class Travel {
     std::atomic<bool> said{false};
   };
   using Found = LogReader::Found;
-  Found take(Peer& peer, const Wanted& wanted, void* to, int* state);
+  Found take(Peer& peer, const Wanted& wanted, void* to, unsigned char* states);
   void say_missing(Peer& peer, const Wanted& wanted, Found found);
 
   const std::string stem_;

@@ -280,6 +280,41 @@ TEST_P(Collectives, TheWorstStateIsTheResults) {
   });
 }
 
+// An object in a buffer that is larger than it: the rest is not known, and the object arrives.
+TEST_P(Collectives, EveryByteHasItsState) {
+  run(2, [](Rank& self) {
+    uint64_t here = self.memory + from, there = self.memory + to;
+    tmv_written(here, 8);
+    put<uint8_t>(here, std::vector<uint8_t>(self.rank == 0 ? 3 : 5, static_cast<uint8_t>(self.rank + 1)));
+    ncclAllGather(at(here), at(there), 8, kUint8, self.communicator, nullptr);
+    EXPECT_EQ(get<uint8_t>(there, 16),
+              (std::vector<uint8_t>{1, 1, 1, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 0, 0, 0}));
+    EXPECT_EQ(fake::state(there, 3), tmv_value_known);
+    EXPECT_EQ(fake::state(there + 3, 1), tmv_value_unknown);
+    EXPECT_EQ(fake::state(there + 8, 5), tmv_value_known);
+    EXPECT_EQ(fake::state(there + 13, 1), tmv_value_unknown);
+    ncclAllReduce(at(here), at(there), 4, kUint8, kSum, self.communicator, nullptr);
+    EXPECT_EQ(get<uint8_t>(there, 3), (std::vector<uint8_t>{3, 3, 3}));
+    EXPECT_EQ(fake::state(there, 3), tmv_value_known);
+    EXPECT_EQ(fake::state(there + 3, 1), tmv_value_unknown);
+    // A number of which a byte is not known is not known.
+    put<int32_t>(here, {1, 2});
+    tmv_written(here + 1, 1);
+    ncclAllReduce(at(here), at(there), 2, kInt32, kSum, self.communicator, nullptr);
+    EXPECT_EQ(get<int32_t>(there + 4, 1)[0], 4);
+    EXPECT_EQ(fake::state(there + 4, 4), tmv_value_known);
+    for (uint64_t i = 0; i < 4; ++i) EXPECT_EQ(fake::state(there + i, 1), tmv_value_unknown);
+    if (self.rank == 0) {
+      ncclSend(at(here), 2, kInt32, 1, self.communicator, nullptr);
+    } else {
+      ncclRecv(at(there), 2, kInt32, 0, self.communicator, nullptr);
+      EXPECT_EQ(fake::state(there, 1), tmv_value_known);
+      EXPECT_EQ(fake::state(there + 1, 1), tmv_value_unknown);
+      EXPECT_EQ(get<int32_t>(there + 4, 1)[0], 2);
+    }
+  });
+}
+
 // The largest that travels, and one more.
 TEST_P(Collectives, LargeOnesDoNotTravel) {
   run(2, [](Rank& self) {

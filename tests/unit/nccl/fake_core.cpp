@@ -91,8 +91,16 @@ void tmv_value_poke(uint64_t address, size_t size, const void* from, int state) 
 
 void tmv_written(uint64_t address, size_t size) { tmv_value_poke(address, size, nullptr, tmv_value_unknown); }
 
-void tmv_value_pending(uint64_t address, size_t size, int (*resolve)(void*, void*), void (*release)(void*),
-                       void* what) {
+void tmv_value_states(uint64_t address, size_t size, unsigned char* states) {
+  pending.settle(address, size, destination());
+  std::lock_guard<Mutex> lock(mutex);
+  std::vector<unsigned char> values, all;
+  copy_states(address, size, &values, &all);
+  std::memcpy(states, all.data(), size);
+}
+
+void tmv_value_pending(uint64_t address, size_t size, void (*resolve)(void*, void*, unsigned char*),
+                       void (*release)(void*), void* what) {
   tmv_written(address, size);
   pending.add(address, size, {resolve, release, what});
 }

@@ -32,12 +32,17 @@ struct Log : testing::Test {
     made.to = to;
     made.sequence = sequence;
     made.bytes = bytes;
-    made.state = tmv_value_known;
     return made;
   }
   static void append(LogWriter& writer, uint64_t sequence, const std::string& text, int to = everybody,
                      Lane lane = Lane::collective) {
-    writer.append(record(sequence, text.size(), to, lane), text.data());
+    // A question mark is unknown, what follows an exclamation mark is assumed.
+    std::vector<unsigned char> states(text.size(), tmv_value_known);
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '?') states[i] = tmv_value_unknown;
+      if (i > 0 && text[i - 1] == '!') states[i] = tmv_value_assumed;
+    }
+    writer.append(record(sequence, text.size(), to, lane), text.data(), states.data());
   }
   // What the reader finds: the text, or a word in brackets.
   static std::string found(LogReader& reader, uint64_t sequence, Lane lane = Lane::collective) {
@@ -60,8 +65,14 @@ struct Log : testing::Test {
         return "(broken)";
     }
     if (made.bytes > 1000) return "(damaged)";
-    std::string text(made.bytes, '?');
-    return reader.read(made, at, text.data()) ? text : "(damaged)";
+    std::string text(made.bytes, '\0');
+    std::vector<unsigned char> states(made.bytes);
+    if (!reader.read(made, at, text.data(), states.data())) return "(damaged)";
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (states[i] == tmv_value_unknown) text[i] = '?';
+      EXPECT_EQ(states[i] == tmv_value_assumed, i > 0 && text[i - 1] == '!');
+    }
+    return text;
   }
 };
 
@@ -94,6 +105,14 @@ TEST_F(Log, ARankFindsWhatIsForItOrForEverybody) {
   EXPECT_EQ(found(two, 1), "all's");
   EXPECT_EQ(found(two, 0, Lane::point_to_point), "sent to two");
   EXPECT_EQ(found(one, 0, Lane::point_to_point), "(not yet)");
+}
+
+TEST_F(Log, EveryByteHasItsState) {
+  LogWriter writer(path, 0, 2);
+  const char* texts[] = {"known", "kn??n", "??", "!assumed", "?k!a?", "n?"};
+  for (uint64_t i = 0; i < std::size(texts); ++i) append(writer, i, texts[i]);
+  LogReader reader(path, 1);
+  for (uint64_t i = 0; i < std::size(texts); ++i) EXPECT_EQ(found(reader, i), texts[i]);
 }
 
 TEST_F(Log, WhoLeavesIsNotWaitedFor) {

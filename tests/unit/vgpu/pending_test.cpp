@@ -52,14 +52,17 @@ struct Sent {
   std::atomic<int> released{0};
   void (*meanwhile)(Sent&) = nullptr;
   Device* device = nullptr;
+  static constexpr size_t none = ~size_t{0};
+  size_t unknown_at = none;
 
-  static int resolve(void* what, void* to) {
+  static void resolve(void* what, void* to, unsigned char* states) {
     auto& sent = *static_cast<Sent*>(what);
     EXPECT_EQ(sent.released, 0);
     ++sent.resolved;
     std::memset(to, sent.byte, sent.size);
     if (sent.meanwhile) sent.meanwhile(sent);
-    return sent.state;
+    std::memset(states, sent.state, sent.size);
+    if (sent.unknown_at != none) states[sent.unknown_at] = tmv_value_unknown;
   }
   static void release(void* what) { ++static_cast<Sent*>(what)->released; }
   Pending::Arrival arrival() { return {resolve, release, this}; }
@@ -94,6 +97,15 @@ TEST_F(PendingTest, UnknownStaysUnknown) {
   add(100, sent, 10);
   EXPECT_EQ(device.read(100), -1);
   EXPECT_EQ(sent.released, 1);
+}
+
+TEST_F(PendingTest, EachByteHasItsState) {
+  Sent sent{7};
+  sent.unknown_at = 3;
+  add(100, sent, 10);
+  EXPECT_EQ(device.read(102), 7);
+  EXPECT_EQ(device.read(103), -1);
+  EXPECT_EQ(device.read(104), 7);
 }
 
 TEST_F(PendingTest, WhatWasWrittenOverIsNotResolved) {
