@@ -42,4 +42,10 @@ void tmv_value_states(uint64_t address, size_t bytes, unsigned char* states);
 void tmv_value_pending(uint64_t address, size_t bytes,
                        void (*resolve)(void* what, void* to, unsigned char* states),
                        void (*release)(void* what), void* what);
+// The stream's work includes something that others do, and is done when `wait(what)` returns: who synchronizes
+// with the stream, or with one that came to wait for it, calls that, with no lock held. Later work of the same
+// `key` takes the place of earlier work. `what` is given back by `release(what)`, which must not call the
+// device.
+void tmv_stream_awaits(void* stream, const void* key, void (*wait)(void* what), void (*release)(void* what),
+                       void* what);
 }

@@ -83,6 +83,18 @@ struct Reduction : Arrival {
   static void release(void* what) { delete static_cast<Reduction*>(what); }
 };
 
+// All ranks' part in a call that none of them ends before all have begun it.
+struct Meeting : Arrival {
+  static void wait(void* what) {
+    auto& meeting = *static_cast<Meeting*>(what);
+    for (int rank = 0; rank < meeting.travel->ranks(); ++rank) {
+      meeting.wanted.from = rank;
+      if (rank != meeting.travel->rank()) meeting.travel->wait_for(meeting.wanted);
+    }
+  }
+  static void release(void* what) { delete static_cast<Meeting*>(what); }
+};
+
 // This rank's side of an operation.
 class Receiver {
  public:
@@ -91,6 +103,21 @@ class Receiver {
         posted_(posted),
         rank_(posted.travel->rank()),
         bytes_(operation_.count * element_bytes(operation_.type)) {}
+
+  // The host that synchronizes with the stream waits for the others: a barrier is an allReduce of one
+  // element.
+  void meet() const {
+    switch (operation_.call) {
+      case Call::all_reduce:
+      case Call::all_gather:
+      case Call::reduce_scatter:
+      case Call::all_to_all:
+        return tmv_stream_awaits(operation_.stream, posted_.travel.get(), Meeting::wait, Meeting::release,
+                                 new Meeting{arrival(rank_)});
+      default:
+        return;
+    }
+  }
 
   void run() {
     const bool is_root = operation_.peer == rank_;
@@ -174,10 +201,10 @@ class Receiver {
 
 void receive(const Posted& posted) {
   if (posted.operation->count == 0) return;
-  if (posted.travel)
-    Receiver(posted).run();
-  else
-    do_alike(*posted.operation);
+  if (!posted.travel) return do_alike(*posted.operation);
+  Receiver receiver(posted);
+  receiver.run();
+  receiver.meet();
 }
 
 }  // namespace torchmem::vgpu::nccl

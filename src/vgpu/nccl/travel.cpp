@@ -84,21 +84,33 @@ void Travel::say_missing(Peer& peer, const Wanted& wanted, Found found) {
       wanted.name, wanted.from, reason, wanted.instead, wait_milliseconds());
 }
 
-Travel::Came Travel::fetch(const Wanted& wanted, void* to, unsigned char* states) {
+// Tries until it is not to be waited for any more, or comes no more.
+template <class Try>
+Travel::Found Travel::wait_until(const Wanted& wanted, Try&& try_it) {
   Peer& peer = *peers_[static_cast<size_t>(wanted.from)];
   const long end = milliseconds() + wait_milliseconds();
   for (timespec pause{0, shortest_sleep};; pause.tv_nsec = std::min(pause.tv_nsec * 2, longest_sleep)) {
-    Found found = take(peer, wanted, to, states);
-    if (found == Found::here) return Came::yes;
-    if (found == Found::unknown) return Came::unknown;
+    Found found = try_it(peer);
+    if (found == Found::here || found == Found::unknown) return found;
     bool may_come = found == Found::not_yet || found == Found::not_there;
     if (!may_come || peer.given_up || milliseconds() >= end) {
       if (may_come) peer.given_up = true;
       say_missing(peer, wanted, found);
-      return Came::no;
+      return found;
     }
     nanosleep(&pause, nullptr);
   }
+}
+
+Travel::Came Travel::fetch(const Wanted& wanted, void* to, unsigned char* states) {
+  Found found = wait_until(wanted, [&](Peer& peer) { return take(peer, wanted, to, states); });
+  return found == Found::here ? Came::yes : found == Found::unknown ? Came::unknown : Came::no;
+}
+
+void Travel::wait_for(const Wanted& wanted) {
+  Record record;
+  uint64_t at = 0;
+  wait_until(wanted, [&](Peer& peer) { return peer.log.find(wanted.lane, wanted.sequence, &record, &at); });
 }
 
 }  // namespace torchmem::vgpu::nccl

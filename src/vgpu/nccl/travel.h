@@ -52,7 +52,9 @@ class Travel {
   // Waits for a rank's message and puts its payload into `to`, the state of each byte into `states`: zero
   // (unknown) where it did not come.
   Came fetch(const Wanted& wanted, void* to, unsigned char* states);
-  // The same without waiting, and without a word.
+  // Waits until the rank has given that, whatever it is.
+  void wait_for(const Wanted& wanted);
+  // Like fetch(), but without waiting, and without a word.
   Came look(const Wanted& wanted, void* to, unsigned char* states);
 
   // Whether this process made it, and not its parent before fork.
@@ -70,6 +72,8 @@ class Travel {
     std::atomic<bool> said{false};
   };
   using Found = LogReader::Found;
+  template <class Try>
+  Found wait_until(const Wanted& wanted, Try&& try_it);
   Found take(Peer& peer, const Wanted& wanted, void* to, unsigned char* states);
   void say_missing(Peer& peer, const Wanted& wanted, Found found);
 

@@ -1,5 +1,9 @@
 // Every collective with every type against a plain reference.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <numeric>
 
@@ -351,6 +355,23 @@ TEST_P(Collectives, NothingWaitsBeforeItIsRead) {
     for (uint64_t i = 10; i-- > 0;)
       EXPECT_EQ(get<int32_t>(((rank + 1) << 32) + 64 + i * 4, 1)[0], static_cast<int>(2 * i + 1));
   for (Communicator* rank : ranks) ncclCommDestroy(rank);
+}
+
+// Who synchronizes with the stream waits until all ranks have begun what it has, though nobody reads.
+TEST_P(Collectives, ABarrier) {
+  static std::atomic<int>* arrived = static_cast<std::atomic<int>*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  *arrived = 0;
+  run(3, [](Rank& self) {
+    for (int turn = 1; turn <= 3; ++turn) {
+      void* stream = at(self.memory + static_cast<uint64_t>(turn % 2));
+      usleep(static_cast<useconds_t>(self.rank) * 30000);
+      ++*arrived;
+      ncclAllReduce(at(self.memory), at(self.memory), 1, kFloat32, kSum, self.communicator, stream);
+      fake::synchronize(stream);
+      EXPECT_GE(*arrived, 3 * turn);
+    }
+  });
 }
 
 TEST_P(Collectives, AGroupOfSeveral) {

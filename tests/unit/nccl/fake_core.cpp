@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "../../../src/vgpu/device/awaited.h"
 #include "../../../src/vgpu/device/core.h"
 #include "../../../src/vgpu/device/fidelity.h"
 #include "../../../src/vgpu/device/pending.h"
@@ -21,6 +22,7 @@ struct Page {
 Mutex mutex;
 std::map<uint64_t, Page> pages;
 Pending pending;
+Awaited awaited;
 std::atomic<size_t> counted{0};
 std::atomic<bool> is_capturing{false};
 
@@ -68,6 +70,7 @@ void clear() {
 }
 size_t counted_values() { return counted; }
 bool waits(uint64_t address, size_t bytes) { return pending.waits(address, bytes); }
+void synchronize(void* stream) { awaited.synchronize(stream); }
 void set_capturing(bool capturing) { is_capturing = capturing; }
 
 }  // namespace fake
@@ -114,6 +117,11 @@ int tmv_copy(void* to, const void* from, size_t size) {
   copy_states(source, size, &values, &states);
   for (size_t i = 0; i < size; ++i) keep(nullptr, target + i, &values[i], 1, states[i]);
   return kSuccess;
+}
+
+void tmv_stream_awaits(void* stream, const void* key, void (*wait)(void*), void (*release)(void*),
+                       void* what) {
+  awaited.add(stream, key, {wait, release, what});
 }
 
 void tmv_count_value(uint64_t, size_t) { ++counted; }

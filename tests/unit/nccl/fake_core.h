@@ -37,6 +37,7 @@ inline int state(uint64_t address, size_t bytes) {
 void clear();
 size_t counted_values();  // by tmv_count_value
 bool waits(uint64_t address, size_t bytes);
+void synchronize(void* stream);
 void set_capturing(bool capturing);
 
 }  // namespace fake
