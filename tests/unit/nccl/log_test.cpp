@@ -1,6 +1,8 @@
 #include "../../../src/vgpu/nccl/log.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,6 +208,28 @@ TEST_F(Log, WhatCannotBeWrittenIsUnknown) {
     LogReader reader(path, 1);
     bool right = found(reader, 0) == std::string(100, 'x') && found(reader, 1) == "(unknown)" &&
                  found(reader, 2) == "(unknown)";
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Log, ADiskThatIsFullLeavesNoHalfRecord) {
+  pid_t child = fork();
+  if (child == 0) {
+    if (!std::freopen("/dev/null", "w", stderr)) _exit(2);
+    signal(SIGXFSZ, SIG_IGN);
+    rlimit most{400, 400};
+    setrlimit(RLIMIT_FSIZE, &most);
+    LogWriter writer(path, 0, 2);
+    append(writer, 0, std::string(100, 'x'));
+    auto before = std::filesystem::file_size(path);
+    append(writer, 1, std::string(300, 'y'));
+    append(writer, 2, "z");
+    LogReader reader(path, 1);
+    bool right = found(reader, 0) == std::string(100, 'x') && found(reader, 1) == "(unknown)" &&
+                 found(reader, 2) == "(unknown)" && std::filesystem::file_size(path) == before;
     _exit(right ? 0 : 1);
   }
   int status = -1;

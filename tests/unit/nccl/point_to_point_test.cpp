@@ -65,6 +65,18 @@ TEST_P(PointToPoint, AGroupInWhichEveryoneReceivesFirst) {
   });
 }
 
+// What a group sends is what was there before it received anything.
+TEST_P(PointToPoint, AnExchangeInOneBuffer) {
+  run(2, [](Rank& self) {
+    put<int64_t>(self.memory, {self.rank});
+    ncclGroupStart();
+    ncclRecv(at(self.memory), 1, kInt64, 1 - self.rank, self.communicator, nullptr);
+    ncclSend(at(self.memory), 1, kInt64, 1 - self.rank, self.communicator, nullptr);
+    ncclGroupEnd();
+    EXPECT_EQ(get<int64_t>(self.memory, 1)[0], 1 - self.rank);
+  });
+}
+
 TEST_P(PointToPoint, AllToAllOfUnequalSizes) {
   run(3, [](Rank& self) {
     auto size = [](int sender, int receiver) { return static_cast<size_t>(sender * 3 + receiver + 1); };
