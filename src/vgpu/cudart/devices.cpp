@@ -32,7 +32,9 @@ TMV_EXPORT cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribu
 
 TMV_EXPORT cudaError_t cudaDeviceSynchronize() {
   if (int status = tmv_activate(tmv_current_device())) return result(status);
-  return result(tmv_device_sync());
+  int status = tmv_device_sync();
+  if (status == torchmem::vgpu::kSuccess) tmv_host_waits_for_all();
+  return result(status);
 }
 
 TMV_EXPORT cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {

@@ -23,7 +23,11 @@ TMV_EXPORT cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority)
   return result(tmv_stream_priority(stream, priority));
 }
 
-TMV_EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return result(tmv_stream_sync(stream)); }
+TMV_EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  int status = tmv_stream_sync(stream);
+  if (status == torchmem::vgpu::kSuccess) tmv_host_waits(stream);
+  return result(status);
+}
 
 TMV_EXPORT cudaError_t cudaStreamQuery(cudaStream_t stream) { return result(tmv_stream_sync(stream)); }
 
@@ -63,7 +67,11 @@ TMV_EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t 
 
 TMV_EXPORT cudaError_t cudaEventQuery(cudaEvent_t event) { return result(tmv_event_query(event)); }
 
-TMV_EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t event) { return result(tmv_event_query(event)); }
+TMV_EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  int status = tmv_event_query(event);
+  if (status == torchmem::vgpu::kSuccess) tmv_host_waits(event);
+  return result(status);
+}
 
 TMV_EXPORT cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return result(tmv_event_elapsed(milliseconds, start, end));

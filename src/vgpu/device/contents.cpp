@@ -161,4 +161,11 @@ std::vector<Contents::Range> Contents::gaps(uint64_t address, size_t size) const
   return found;
 }
 
+void Contents::states(uint64_t address, size_t size, unsigned char* states) const {
+  std::memset(states, tmv_value_unknown, size);
+  visit(address, size, [&](uint64_t begin, size_t part, const Piece& piece, size_t) {
+    std::memset(states + (begin - address), piece.assumed ? tmv_value_assumed : tmv_value_known, part);
+  });
+}
+
 }  // namespace torchmem::vgpu

@@ -46,6 +46,8 @@ class Contents {
   Doubt read(uint64_t address, void* bytes, size_t size, std::vector<Range>* gaps = nullptr) const;
   // The same without the bytes.
   Doubt doubt(uint64_t address, size_t size) const;
+  // The state of each byte.
+  void states(uint64_t address, size_t size, unsigned char* states) const;
   // What is unknown of the range, rising.
   std::vector<Range> gaps(uint64_t address, size_t size) const;
 

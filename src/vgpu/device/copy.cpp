@@ -16,6 +16,15 @@ constexpr size_t host_alignment = 4096;
 
 uint64_t number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
+void keep_arrived(void* user, uint64_t address, const void* bytes, size_t size, int state_of_it) {
+  static_cast<State*>(user)->contents.write(address, bytes, size, state_of_it);
+}
+
+// Before a read, with no lock held: what is on its way to the range arrives.
+void settle(State& all, uint64_t address, size_t bytes) {
+  all.pending.settle(address, bytes, {&all.mutex, keep_arrived, &all});
+}
+
 // The host reads what nobody knows: what it is taken for stays, so that the next read says the same.
 void assume(State& all, uint64_t address, size_t bytes, void* to,
             const std::vector<Contents::Range>& unknown) {
@@ -74,6 +83,8 @@ TMV_EXPORT int tmv_host_unregister(void* pointer) {
 TMV_EXPORT int tmv_copy(void* destination, const void* source, size_t bytes) {
   if (bytes == 0) return kSuccess;
   State& all = state();
+  settle(all, number(source), bytes);
+  all.pending.drop(number(destination), bytes);
   std::unique_lock<Mutex> lock(all.mutex);
   bool to_device = device_of(all, number(destination)) >= 0;
   bool from_device = device_of(all, number(source)) >= 0;
@@ -94,6 +105,7 @@ TMV_EXPORT int tmv_copy(void* destination, const void* source, size_t bytes) {
 
 TMV_EXPORT int tmv_fill(uint64_t address, int byte, size_t bytes) {
   State& all = state();
+  all.pending.drop(address, bytes);
   std::lock_guard<Mutex> lock(all.mutex);
   if (device_of(all, address) >= 0)
     all.contents.fill(address, static_cast<unsigned char>(byte), bytes);
@@ -104,6 +116,7 @@ TMV_EXPORT int tmv_fill(uint64_t address, int byte, size_t bytes) {
 
 TMV_EXPORT void tmv_value_poke(uint64_t address, size_t bytes, const void* from, int state_of_it) {
   State& all = state();
+  all.pending.drop(address, bytes);
   std::lock_guard<Mutex> lock(all.mutex);
   all.contents.write(address, from, bytes, state_of_it);
 }
@@ -111,12 +124,14 @@ TMV_EXPORT void tmv_value_poke(uint64_t address, size_t bytes, const void* from,
 TMV_EXPORT void tmv_value_repeat(uint64_t address, size_t bytes, const void* value, size_t unit,
                                  int state_of_it) {
   State& all = state();
+  all.pending.drop(address, bytes);
   std::lock_guard<Mutex> lock(all.mutex);
   all.contents.repeat(address, value, unit, bytes, state_of_it);
 }
 
 TMV_EXPORT void tmv_value_stand_in(uint64_t address, size_t bytes, const void* from) {
   State& all = state();
+  settle(all, address, bytes);
   std::lock_guard<Mutex> lock(all.mutex);
   for (const Contents::Range& gap : all.contents.gaps(address, bytes))
     all.contents.write(gap.address, static_cast<const char*>(from) + (gap.address - address), gap.size,
@@ -125,6 +140,7 @@ TMV_EXPORT void tmv_value_stand_in(uint64_t address, size_t bytes, const void* f
 
 TMV_EXPORT int tmv_value_peek(uint64_t address, size_t bytes, void* to) {
   State& all = state();
+  settle(all, address, bytes);
   std::lock_guard<Mutex> lock(all.mutex);
   Contents::Doubt doubt =
       to ? all.contents.read(address, to, bytes) : all.contents.doubt(address, bytes);
@@ -139,6 +155,21 @@ TMV_EXPORT void tmv_keep_large_values() {
 
 TMV_EXPORT void tmv_written(uint64_t address, size_t bytes) {
   State& all = state();
+  all.pending.drop(address, bytes);
   std::lock_guard<Mutex> lock(all.mutex);
   all.contents.forget(address, bytes);
+}
+
+TMV_EXPORT void tmv_value_states(uint64_t address, size_t bytes, unsigned char* states) {
+  State& all = state();
+  settle(all, address, bytes);
+  std::lock_guard<Mutex> lock(all.mutex);
+  all.contents.states(address, bytes, states);
+}
+
+TMV_EXPORT void tmv_value_pending(uint64_t address, size_t bytes,
+                                  void (*resolve)(void* what, void* to, unsigned char* states),
+                                  void (*release)(void* what), void* what) {
+  tmv_written(address, bytes);
+  state().pending.add(address, bytes, {resolve, release, what});
 }

@@ -13,6 +13,7 @@
 #include "contents.h"
 #include "core.h"
 #include "mutex.h"
+#include "pending.h"
 #include "profile.h"
 
 namespace torchmem::vgpu {
@@ -49,6 +50,7 @@ struct State {
   Mutex mutex;
   std::vector<std::unique_ptr<Device>> devices;
   Contents contents;
+  Pending pending;  // not guarded: see what it says of `mutex`
   HostFile large_values;
   std::map<uint64_t, int> reservations;    // address -> device
   std::map<uint64_t, Mapping> mappings;    // by address

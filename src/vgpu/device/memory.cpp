@@ -65,6 +65,7 @@ TMV_EXPORT int tmv_free(uint64_t address) {
   if (bytes == 0 || !found->addresses->free(address)) return kInvalidValue;
   give_back(*found, whole_granules(all, bytes));
   all.contents.forget(address, bytes);
+  all.pending.drop(address, bytes);
   all.identities.erase(address);
   return kSuccess;
 }
@@ -177,6 +178,7 @@ TMV_EXPORT int tmv_unmap(uint64_t address, size_t bytes) {
   while (it != all.mappings.end() && it->first < end) {
     auto physical = all.physicals.find(it->second.physical);
     all.contents.forget(it->first, it->second.bytes);
+    all.pending.drop(it->first, it->second.bytes);
     all.identities.erase(it->first);
     it = all.mappings.erase(it);
     if (physical == all.physicals.end()) continue;

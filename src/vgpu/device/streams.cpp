@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "awaited.h"
 #include "device.h"
 #include "export.h"
 #include "fidelity.h"
@@ -68,6 +69,7 @@ struct Streams {
   Stream legacy;  // stream 0 and the per-thread one, which never capture
 };
 Immortal<Streams> the_streams;
+Immortal<Awaited> the_awaited;
 
 constexpr unsigned event_disable_timing = 2;
 thread_local int capture_mode = 0;  // cudaStreamCaptureModeGlobal
@@ -114,6 +116,7 @@ TMV_EXPORT int tmv_stream_create(int device, int priority, unsigned flags, void*
 }
 
 TMV_EXPORT int tmv_stream_destroy(void* stream) {
+  the_awaited.get().forget(stream);
   Streams& all = the_streams.get();
   std::lock_guard<Mutex> lock(all.mutex);
   return all.streams.erase(stream) ? kSuccess : kInvalidHandle;
@@ -155,6 +158,15 @@ TMV_EXPORT int tmv_device_sync() {
   return kSuccess;
 }
 
+TMV_EXPORT void tmv_stream_awaits(void* stream, const void* key, void (*wait)(void* what),
+                                  void (*release)(void* what), void* what) {
+  the_awaited.get().add(stream, key, {wait, release, what});
+}
+
+TMV_EXPORT void tmv_host_waits(void* stream_or_event) { the_awaited.get().synchronize(stream_or_event); }
+
+TMV_EXPORT void tmv_host_waits_for_all() { the_awaited.get().synchronize(); }
+
 TMV_EXPORT int tmv_event_create(unsigned flags, void** event) {
   if (!event) return kInvalidValue;
   Streams& all = the_streams.get();
@@ -167,6 +179,7 @@ TMV_EXPORT int tmv_event_create(unsigned flags, void** event) {
 }
 
 TMV_EXPORT int tmv_event_destroy(void* event) {
+  the_awaited.get().forget(event);
   Streams& all = the_streams.get();
   std::lock_guard<Mutex> lock(all.mutex);
   return all.events.erase(event) ? kSuccess : kInvalidHandle;
@@ -183,6 +196,7 @@ TMV_EXPORT int tmv_event_record(void* event, void* stream) {
   clock_gettime(CLOCK_MONOTONIC, &recorded.time);
   recorded.capture = on->capture;
   recorded.stream = stream;
+  the_awaited.get().record(event, stream);
   return kSuccess;
 }
 
@@ -213,6 +227,7 @@ TMV_EXPORT int tmv_stream_wait(void* stream, void* event) {
   auto found = all.events.find(event);
   Stream* waiting = find(all, stream);
   if (found == all.events.end() || !waiting) return kInvalidHandle;
+  the_awaited.get().wait(stream, event);
   Capture* capture = found->second->capture;
   if (!capture) return kSuccess;
   if (!waiting->capture && waiting != &all.legacy) {

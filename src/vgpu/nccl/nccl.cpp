@@ -1,70 +1,33 @@
-// NCCL: communicators are made without the others, and a collective is done at once, from what this process
-// knows. The other ranks are taken to hold what this one holds: that is so for what programs compare between
-// them (shapes, sizes, flags), and each gathering that rests on it is counted as an assumed value. What a
-// reduction computes is not known.
-#include <unistd.h>
-
+// NCCL's functions. Communicators are made without waiting for the other ranks, and nothing is done when it
+// is called: what a rank gets of others is looked for when it is needed (receive.cpp). Small values travel
+// between the processes of a run; large ones are not known, or taken to be this rank's own (alike.cpp).
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
+#include <memory>
 
 #include "answer.h"
+#include "communicator.h"
 #include "core.h"
 #include "export.h"
-#include "fidelity.h"
+#include "identity.h"
+#include "operation.h"
+#include "reductions.h"
+
+using namespace torchmem::vgpu::nccl;
 
 namespace {
 
 constexpr int success = 0;
 constexpr int unhandled_cuda_error = 1;  // ncclUnhandledCudaError
+constexpr int host_scalar = 1;           // ncclScalarHostImmediate
 
-struct UniqueId {
-  char bytes[128];
-};
-
-struct Communicator {
-  int ranks = 1;
-  int rank = 0;
-};
-
-int make(Communicator** made, int ranks, int rank) {
-  *made = new Communicator{ranks, rank};
+int make(Communicator** made, int ranks, const UniqueId* ids, size_t count, int rank) {
+  *made = new Communicator(identity_of(ids, count), ranks, rank);
   return success;
 }
 
-constexpr size_t largest_kept = size_t{64} << 10;  // larger values are known of no rank (contents.h)
-
-// ncclDataType_t, in order: int8, uint8, int32, uint32, int64, uint64, float16, float32, float64, bfloat16,
-// float8 (two).
-constexpr size_t type_bytes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-
-// ncclRedOp_t: what these make of equal values is the value.
-bool keeps_equal_values(int operation) { return operation >= 2 && operation <= 4; }  // max, min, avg
-
-size_t bytes_of(size_t count, int type) {
-  bool known = type >= 0 && static_cast<size_t>(type) < sizeof type_bytes / sizeof *type_bytes;
-  return count * (known ? type_bytes[type] : 8);
-}
-
-int received(void* to, size_t count, int type) {
-  tmv_written(reinterpret_cast<uint64_t>(to), bytes_of(count, type));
-  return success;
-}
-
-int reduced(const void* from, void* to, size_t count, int type, int operation) {
-  if (!keeps_equal_values(operation)) return received(to, count, type);
-  if (from != to) tmv_copy(to, from, bytes_of(count, type));
-  return success;
-}
-
-// `ranks` pieces of `bytes`, each this rank's own.
-int gathered(const void* from, void* to, size_t bytes, int ranks) {
-  auto* piece = static_cast<char*>(to);
-  for (int rank = 0; rank < ranks; ++rank, piece += bytes)
-    if (piece != from) tmv_copy(piece, from, bytes);
-  if (ranks > 1 && bytes <= largest_kept) tmv_count_value(reinterpret_cast<uint64_t>(to), bytes);
+int leave(Communicator* communicator) {
+  delete communicator;
   return success;
 }
 
@@ -76,11 +39,7 @@ TMV_EXPORT int ncclGetVersion(int* version) {
 }
 
 TMV_EXPORT int ncclGetUniqueId(UniqueId* id) {
-  std::memset(id, 0, sizeof *id);
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  std::snprintf(id->bytes, sizeof id->bytes, "virtual-%ld-%ld-%ld", static_cast<long>(getpid()),
-                static_cast<long>(now.tv_sec), now.tv_nsec);
+  *id = make_unique_id();
   return success;
 }
 
@@ -90,44 +49,46 @@ TMV_EXPORT const char* ncclGetErrorString(int status) {
 
 TMV_EXPORT const char* ncclGetLastError(Communicator*) { return ""; }
 
-TMV_EXPORT int ncclCommInitRank(Communicator** made, int ranks, UniqueId, int rank) {
-  return make(made, ranks, rank);
+TMV_EXPORT int ncclCommInitRank(Communicator** made, int ranks, UniqueId id, int rank) {
+  return make(made, ranks, &id, 1, rank);
 }
 
-TMV_EXPORT int ncclCommInitRankConfig(Communicator** made, int ranks, UniqueId, int rank, void*) {
-  return make(made, ranks, rank);
+TMV_EXPORT int ncclCommInitRankConfig(Communicator** made, int ranks, UniqueId id, int rank, void*) {
+  return make(made, ranks, &id, 1, rank);
 }
 
-TMV_EXPORT int ncclCommInitRankScalable(Communicator** made, int ranks, int rank, int, UniqueId*, void*) {
-  return make(made, ranks, rank);
+TMV_EXPORT int ncclCommInitRankScalable(Communicator** made, int ranks, int rank, int count, UniqueId* ids,
+                                        void*) {
+  return make(made, ranks, ids, static_cast<size_t>(count), rank);
 }
 
 TMV_EXPORT int ncclCommInitAll(Communicator** made, int ranks, const int*) {
-  for (int rank = 0; rank < ranks; ++rank) make(made + rank, ranks, rank);
+  const UniqueId id = make_unique_id();
+  for (int rank = 0; rank < ranks; ++rank) make(made + rank, ranks, &id, 1, rank);
   return success;
 }
 
-TMV_EXPORT int ncclCommSplit(Communicator* from, int, int, Communicator** made, void*) {
-  return make(made, from->ranks, from->rank);
-}
-
-TMV_EXPORT int ncclCommDestroy(Communicator* communicator) {
-  delete communicator;
+TMV_EXPORT int ncclCommSplit(Communicator* from, int colour, int key, Communicator** made, void*) {
+  *made = from->split(colour, key).release();
   return success;
 }
 
-TMV_EXPORT int ncclCommAbort(Communicator* communicator) {
-  delete communicator;
+TMV_EXPORT int ncclCommShrink(Communicator* from, int* excluded, int count, Communicator** made, void*, int) {
+  *made = from->without(std::vector<int>(excluded, excluded + count)).release();
   return success;
 }
+
+TMV_EXPORT int ncclCommDestroy(Communicator* communicator) { return leave(communicator); }
+
+TMV_EXPORT int ncclCommAbort(Communicator* communicator) { return leave(communicator); }
 
 TMV_EXPORT int ncclCommCount(Communicator* communicator, int* count) {
-  *count = communicator->ranks;
+  *count = communicator->ranks();
   return success;
 }
 
 TMV_EXPORT int ncclCommUserRank(Communicator* communicator, int* rank) {
-  *rank = communicator->rank;
+  *rank = communicator->rank();
   return success;
 }
 
@@ -147,46 +108,76 @@ TMV_EXPORT int ncclMemFree(void* pointer) {
   return tmv_free(reinterpret_cast<uint64_t>(pointer)) ? unhandled_cuda_error : success;
 }
 
-TMV_EXPORT int ncclAllReduce(const void* from, void* to, size_t count, int type, int operation) {
-  return reduced(from, to, count, type, operation);
+TMV_EXPORT int ncclGroupStart() { return group_start(); }
+
+TMV_EXPORT int ncclGroupEnd() { return group_end(); }
+
+TMV_EXPORT int ncclAllReduce(const void* from, void* to, size_t count, int type, int kind,
+                             Communicator* communicator, void* stream) {
+  return submit({Call::all_reduce, communicator, from, to, count, type, kind, scalar_of(kind), 0, stream});
 }
 
-// Where this rank is not the root its own buffer is taken to hold the same already.
 TMV_EXPORT int ncclBroadcast(const void* from, void* to, size_t count, int type, int root,
-                             Communicator* communicator) {
-  if (communicator->rank == root && from != to) tmv_copy(to, from, bytes_of(count, type));
+                             Communicator* communicator, void* stream) {
+  return submit({Call::broadcast, communicator, from, to, count, type, 0, {}, root, stream});
+}
+
+TMV_EXPORT int ncclBcast(void* buffer, size_t count, int type, int root, Communicator* communicator,
+                         void* stream) {
+  return ncclBroadcast(buffer, buffer, count, type, root, communicator, stream);
+}
+
+TMV_EXPORT int ncclReduce(const void* from, void* to, size_t count, int type, int kind, int root,
+                          Communicator* communicator, void* stream) {
+  return submit({Call::reduce, communicator, from, to, count, type, kind, scalar_of(kind), root, stream});
+}
+
+TMV_EXPORT int ncclReduceScatter(const void* from, void* to, size_t count, int type, int kind,
+                                 Communicator* communicator, void* stream) {
+  return submit(
+      {Call::reduce_scatter, communicator, from, to, count, type, kind, scalar_of(kind), 0, stream});
+}
+
+TMV_EXPORT int ncclAllGather(const void* from, void* to, size_t count, int type, Communicator* communicator,
+                             void* stream) {
+  return submit({Call::all_gather, communicator, from, to, count, type, 0, {}, 0, stream});
+}
+
+TMV_EXPORT int ncclAlltoAll(const void* from, void* to, size_t count, int type, Communicator* communicator,
+                            void* stream) {
+  return submit({Call::all_to_all, communicator, from, to, count, type, 0, {}, 0, stream});
+}
+
+TMV_EXPORT int ncclGather(const void* from, void* to, size_t count, int type, int root,
+                          Communicator* communicator, void* stream) {
+  return submit({Call::gather, communicator, from, to, count, type, 0, {}, root, stream});
+}
+
+TMV_EXPORT int ncclScatter(const void* from, void* to, size_t count, int type, int root,
+                           Communicator* communicator, void* stream) {
+  return submit({Call::scatter, communicator, from, to, count, type, 0, {}, root, stream});
+}
+
+TMV_EXPORT int ncclSend(const void* from, size_t count, int type, int peer, Communicator* communicator,
+                        void* stream) {
+  return submit({Call::send, communicator, from, nullptr, count, type, 0, {}, peer, stream});
+}
+
+TMV_EXPORT int ncclRecv(void* to, size_t count, int type, int peer, Communicator* communicator,
+                        void* stream) {
+  return submit({Call::receive, communicator, nullptr, to, count, type, 0, {}, peer, stream});
+}
+
+TMV_EXPORT int ncclRedOpCreatePreMulSum(int* kind, void* scalar, int type, int residence, Communicator*) {
+  *kind = make_reduction(scalar, type, residence == host_scalar);
   return success;
 }
 
-TMV_EXPORT int ncclReduce(const void* from, void* to, size_t count, int type, int operation, int root,
-                          Communicator* communicator) {
-  return communicator->rank == root ? reduced(from, to, count, type, operation) : success;
-}
-
-TMV_EXPORT int ncclRecv(void* to, size_t count, int type) { return received(to, count, type); }
-
-TMV_EXPORT int ncclReduceScatter(const void*, void* to, size_t count, int type) {
-  return received(to, count, type);
-}
-
-TMV_EXPORT int ncclAllGather(const void* from, void* to, size_t count, int type, Communicator* communicator) {
-  return gathered(from, to, bytes_of(count, type), communicator->ranks);
-}
-
-TMV_EXPORT int ncclAlltoAll(const void*, void* to, size_t count, int type, Communicator* communicator) {
-  return received(to, count * static_cast<size_t>(communicator->ranks), type);
-}
-
-TMV_EXPORT int ncclRedOpCreatePreMulSum(int* operation) {
-  *operation = 5;  // the first number after the built-in ones
+TMV_EXPORT int ncclRedOpDestroy(int kind, Communicator*) {
+  forget_reduction(kind);
   return success;
 }
 
-TMV_ANSWER(ncclSend)
-TMV_ANSWER(ncclBcast)
-TMV_ANSWER(ncclGroupStart)
-TMV_ANSWER(ncclGroupEnd)
 TMV_ANSWER(ncclCommFinalize)
 TMV_ANSWER(ncclCommRegister)
 TMV_ANSWER(ncclCommDeregister)
-TMV_ANSWER(ncclRedOpDestroy)
