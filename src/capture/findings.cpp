@@ -9,10 +9,12 @@
 #include "capture/assumptions.h"
 #include "capture/call_site.h"
 #include "capture/decisions.h"
+#include "capture/dtype.h"
 #include "torchmem/bytes.h"
 #include "values/compute.h"
 #include "values/observer.h"
 #include "values/stand_in.h"
+#include "values/value.h"
 #include "values/virtual_device.h"
 
 namespace torchmem::capture {
@@ -127,9 +129,8 @@ void watch_reads(const CallSite& site, const Finding& finding) {
                 " assumed values were read (--max-assumed-reads), the last one at " + place_text(site));
 }
 
-std::string tensor_text(const values::Reading& reading, std::size_t bytes) {
-  const auto elements = bytes / c10::elementSize(reading.dtype);
-  return std::to_string(elements) + " of " + c10::toString(reading.dtype);
+std::string tensor_text(at::ScalarType dtype, std::size_t bytes) {
+  return std::to_string(bytes / c10::elementSize(dtype)) + " of " + dtype_name(dtype);
 }
 
 /// An integer of that many bytes, or a truth value.
@@ -149,11 +150,12 @@ bool write_answer(std::int64_t answer, void* to, std::size_t bytes, at::ScalarTy
   return true;
 }
 
-int value_assumed(void*, std::uint64_t, std::size_t bytes, void* to, const VirtualDevice::Gap* gaps,
+int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, const VirtualDevice::Gap* gaps,
                   std::size_t count) {
   const values::Unseen unseen;
   const values::Reading reading = values::current_reading();
   at::ScalarType dtype = reading.dtype;
+  if (dtype == at::kByte) dtype = values::type_written_at(address).value_or(dtype);
   const bool is_answer = reading.answer && to != nullptr && write_answer(*reading.answer, to, bytes, dtype);
   if (is_answer && reading.is_known) return VirtualDevice::kNotAssumed;
   for (std::size_t i = 0; i < count && !is_answer; ++i)
@@ -171,7 +173,7 @@ int value_assumed(void*, std::uint64_t, std::size_t bytes, void* to, const Virtu
     finding.taken_for = values::text_of(dtype, to);
   }
   const bool is_bulk = to != nullptr && bytes >= kBulk;
-  if (is_bulk) finding.what = tensor_text(reading, bytes);
+  if (is_bulk) finding.what = tensor_text(dtype, bytes);
   finding.site = std::move(site);
   // Asked once for each place: it takes a look at the program's text.
   if (!was_said && !reading.is_status && !is_bulk && is_new(finding))
@@ -181,7 +183,7 @@ int value_assumed(void*, std::uint64_t, std::size_t bytes, void* to, const Virtu
   if (is_bulk && is_first)
     say(place_text(copy.site) + " copies " + format_bytes(bytes) + " to the host that this device does not hold (" +
         copy.what + ", computed by kernels that did not run): a file that it is saved to has made-up numbers, " +
-        values::text_of(reading.dtype, to) + " and the like. Do not overwrite a real one.");
+        copy.taken_for + " and the like. Do not overwrite a real one.");
   if (!is_bulk) watch_reads(copy.site, copy);
   return was_said ? VirtualDevice::kAssumedAll : VirtualDevice::kAssumedGaps;
 }

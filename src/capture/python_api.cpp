@@ -14,6 +14,7 @@ bool find(Function*& function, const char* name) {
 }  // namespace
 
 Python::Python() {
+  if (!find(is_finalizing, "Py_IsFinalizing")) find(is_finalizing, "_Py_IsFinalizing");  // before 3.13
   found = find(is_initialized, "Py_IsInitialized") && find(this_thread, "PyGILState_GetThisThreadState") &&
           find(lock, "PyGILState_Ensure") && find(unlock, "PyGILState_Release") &&
           find(current_frame, "PyEval_GetFrame") && find(outer_frame, "PyFrame_GetBack") &&
@@ -30,7 +31,8 @@ const Python& python() {
 }
 
 bool runs_python() {
-  return python().found && python().is_initialized() && python().this_thread() != nullptr;
+  return python().found && python().is_initialized() &&
+         (python().is_finalizing == nullptr || !python().is_finalizing()) && python().this_thread() != nullptr;
 }
 
 }  // namespace torchmem::capture

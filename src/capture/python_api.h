@@ -8,6 +8,7 @@ using PythonObject = void;  // PyObject, PyFrameObject, PyCodeObject
 /// without Python has none. "new" and "borrowed" are of the reference that comes back.
 struct Python {
   int (*is_initialized)() = nullptr;
+  int (*is_finalizing)() = nullptr;  // may be null
   PythonObject* (*this_thread)() = nullptr;
   int (*lock)() = nullptr;
   void (*unlock)(int) = nullptr;
@@ -32,7 +33,8 @@ struct Python {
 
 const Python& python();
 
-/// Whether the calling thread is one of Python's.
+/// Whether the calling thread is one of Python's, and Python is not about to end: it would end a thread that asks
+/// for its lock then.
 bool runs_python();
 
 /// The interpreter's lock; only where `runs_python`.

@@ -192,7 +192,7 @@ std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device devi
     torch::jit::Module module =
         weightless ? torch::jit::load(std::make_shared<WeightlessFile>(request.model), device)
                    : torch::jit::load(request.model, device);
-    if (weightless) capture::on_lines_that_decide([module] { return lines_that_decide(module); });
+    if (weightless) capture::on_lines_that_decide(lines_that_decide(module));
     return std::make_unique<TorchScriptModel>(request, archive, std::move(module));
   } catch (const c10::OutOfMemoryError&) {
     throw;

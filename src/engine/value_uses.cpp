@@ -93,14 +93,20 @@ void look_at(const torch::jit::Block* block, std::map<std::string, std::string>&
 
 }  // namespace
 
-std::map<std::string, std::string> lines_that_decide(const torch::jit::Module& module) {
-  std::map<std::string, std::string> lines;
-  for (const auto& method : module.get_methods()) {
-    const auto graph = method.graph()->copy();
-    torch::jit::Inline(*graph);
-    look_at(graph->block(), lines);
-  }
-  return lines;
+std::function<std::map<std::string, std::string>()> lines_that_decide(const torch::jit::Module& module) {
+  std::vector<std::weak_ptr<torch::jit::Graph>> graphs;
+  for (const auto& method : module.get_methods()) graphs.push_back(method.graph());
+  return [graphs] {
+    std::map<std::string, std::string> lines;
+    for (const auto& weak : graphs) {
+      const auto known = weak.lock();
+      if (!known) continue;
+      const auto graph = known->copy();
+      torch::jit::Inline(*graph);
+      look_at(graph->block(), lines);
+    }
+    return lines;
+  };
 }
 
 }  // namespace torchmem::engine

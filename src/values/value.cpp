@@ -4,7 +4,9 @@
 #include <ATen/Functions.h>
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
+#include <unordered_map>
 #include <vector>
 
 #include "values/tensor_memory.h"
@@ -14,6 +16,33 @@ namespace torchmem::values {
 namespace {
 
 constexpr std::int64_t kMostRuns = 1 << 16;  // beyond it what lies between the elements is forgotten too
+
+constexpr std::size_t kRemembered = 1 << 16;     // bytes from which on a tensor's type is kept
+
+/// torch.save copies bytes, not tensors: this tells what they would be.
+class WrittenTypes {
+ public:
+  void remember(const Place& place) {
+    const std::lock_guard lock(mutex_);
+    if (types_.size() >= kMost) types_.clear();
+    types_[place.address] = place.dtype;
+  }
+  std::optional<at::ScalarType> at(std::uint64_t address) {
+    const std::lock_guard lock(mutex_);
+    const auto found = types_.find(address);
+    return found == types_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1 << 16;
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, at::ScalarType> types_;
+};
+
+WrittenTypes& written_types() {
+  static auto* instance = new WrittenTypes;
+  return *instance;
+}
 
 State worse(State a, State b) { return std::min(a, b); }
 
@@ -142,6 +171,7 @@ bool write_all(const Place& place, const at::Tensor& value, State state) {
 void forget(const Place& place) {
   const std::size_t span = place.span_bytes();
   if (span == 0) return;
+  if (span >= kRemembered && at::isFloatingType(place.dtype)) written_types().remember(place);
   if (lies_side_by_side(place) || place.elements() > kMostRuns) {
     virtual_device().written(place.address, span);
     return;
@@ -152,5 +182,7 @@ void forget(const Place& place) {
                              static_cast<std::size_t>(length) * item);
   });
 }
+
+std::optional<at::ScalarType> type_written_at(std::uint64_t address) { return written_types().at(address); }
 
 }  // namespace torchmem::values

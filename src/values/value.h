@@ -48,7 +48,10 @@ void write(const Place& place, const at::Tensor& values, State state);
 /// One value for all elements, at no cost for their number where they lie side by side; false where not.
 bool write_all(const Place& place, const at::Tensor& value, State state);
 
-/// Nothing is known of the elements any more.
+/// Nothing is known of the elements any more, but for their type.
 void forget(const Place& place);
+
+/// The type of the elements that an operator last wrote at that address; nothing where none did, or few.
+std::optional<at::ScalarType> type_written_at(std::uint64_t address);
 
 }  // namespace torchmem::values

@@ -87,11 +87,13 @@ class Peaks(RunTest):
             assert known.unsqueeze_(0).requires_grad_().detach().tolist() == [[1, 2, 3]], "no memory was written"
             known = known.detach().squeeze_()
             known.add_(1)
-            assert known.tolist() == [0, 0, 0], "a kernel's result is not known"
+            assert known.tolist() == [2, 3, 4], "what is small is computed"
             assert torch.zeros(3, device="cuda").tolist() == [0, 0, 0]
             view = torch.tensor([[1, 2], [3, 4]]).cuda()
             view[0] += 1
-            assert view.tolist() == [[0, 0], [3, 4]]
+            assert view.tolist() == [[2, 3], [3, 4]]
+            large = torch.ones(1000, 1000, device="cuda") @ torch.ones(1000, 1000, device="cuda")
+            assert 1 <= large[5, 7].item() < 1.5, "what is not known is a number that a healthy run has"
             again = torch.tensor([5, 6]).cuda()
             address = again.data_ptr()
             del again
@@ -99,7 +101,7 @@ class Peaks(RunTest):
             assert fresh.data_ptr() == address and fresh.tolist() == [0, 0], "a fresh block holds nothing"
             """)
         self.assert_ended(ended)
-        self.assertGreaterEqual(ended.processes[0]["assumed_values"], 3)
+        self.assertEqual(ended.processes[0]["assumed_values"], 2)
 
     def test_history_of_the_program_itself(self):
         ended = run_python(f"""

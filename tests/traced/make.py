@@ -3,7 +3,7 @@
     make.py [--recorded] DIR [NAME...]
 
 Writes DIR/NAME.train.pt and DIR/NAME.eval.pt for models of models.py (all without a NAME), since a trace has no switch for dropout
-and batch norm. With --recorded, DIR/NAME.pt for those of recorded.py. A file that is there is kept.
+and batch norm. With --recorded, DIR/NAME.pt for those of recorded.py. A file that is newer than this program is kept.
 """
 
 import os
@@ -17,6 +17,9 @@ import torch
 from models import MODELS
 from recorded import RECORDED
 from specs import make_tensor
+
+HERE = pathlib.Path(__file__).parent
+CHANGED = max((HERE / f"{script}.py").stat().st_mtime for script in ("make", "models", "networks", "recorded", "specs"))
 
 
 def on_cuda(graph):
@@ -65,7 +68,7 @@ def main():
     for name in names:
         for file, model, training, grad in files(name, recorded):
             path = folder / file
-            if path.exists():
+            if path.exists() and path.stat().st_mtime > CHANGED:
                 continue
             unfinished = folder / f"{file}.{os.getpid()}.unfinished"
             trace(model, training, grad).save(str(unfinished))

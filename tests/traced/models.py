@@ -231,7 +231,7 @@ MODELS = {
     "mc3": Model(video("mc3"), CLIPS),
     "r2plus1d": Model(video("r2plus1d"), CLIPS),
     "swin3d": Model(swin3d, ("f32:Bx3x8x32x32",), on_cuda=True),
-    "mvit": Model(mvit, ("f32:Bx3x8x32x32",)),
+    "mvit": Model(mvit, ("f32:Bx3x8x32x32",), on_cuda=True),
     "unet3d": Model(made("networks.Unet", 1, 8, 3), ("f32:Bx1x18x20x23",), quick=True),
     # segmentation, detection
     "unet": Model(made("networks.Unet", 3, 8, 2), ("f32:Bx3x45x50",)),
@@ -296,17 +296,19 @@ MODELS = {
         max_source_positions=16, max_target_positions=32, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
     ),  # fmt: skip
     # pictures and sound
-    "hf_vit": transformer("ViTModel", PIXELS, **WIDE, **EAGER, image_size=32, patch_size=8),
+    "hf_vit": transformer("ViTModel", PIXELS, on_cuda=True, **WIDE, **EAGER, image_size=32, patch_size=8),
     "hf_swin": transformer(
-        "SwinModel", PIXELS, image_size=32, patch_size=4, embed_dim=24, depths=[2, 2], num_heads=[2, 4], window_size=4
+        "SwinModel", PIXELS, on_cuda=True, image_size=32, patch_size=4, embed_dim=24, depths=[2, 2], num_heads=[2, 4], window_size=4
     ),
     "segformer": transformer(
         "SegformerForSemanticSegmentation", {"pixel_values": "f32:Bx3x64x64"}, on_cuda=True, hidden_sizes=[16, 32, 48, 64],
         depths=[1, 1, 1, 1], decoder_hidden_size=32,
     ),  # fmt: skip
-    "wav2vec2": transformer("Wav2Vec2ForCTC", SOUND, **SPEECH, **EAGER),
-    "hubert": transformer("HubertModel", SOUND, **SPEECH),
-    "ast": transformer("ASTForAudioClassification", {"input_values": "f32:Bx64x32"}, **WIDE, max_length=64, num_mel_bins=32),
+    "wav2vec2": transformer("Wav2Vec2ForCTC", SOUND, on_cuda=True, **SPEECH, **EAGER),
+    "hubert": transformer("HubertModel", SOUND, on_cuda=True, **SPEECH),
+    "ast": transformer(
+        "ASTForAudioClassification", {"input_values": "f32:Bx64x32"}, on_cuda=True, **WIDE, max_length=64, num_mel_bins=32
+    ),
     # networks of our own
     "halves": Model(made("networks.Halves", 64), ("f32:Bx32x64",), quick=True),
     "windows": Model(made("networks.Windows", 64), ("f32:Bx128x64",)),
@@ -324,5 +326,5 @@ MODELS = {
     "warp": Model(made("networks.Warp"), images(40)),
     "patches": Model(made("networks.Patches", 3, 4), images(32)),
     "tcn": Model(made("networks.Tcn", 16, 3), ("f32:Bx16x100",)),
-    "recommender": Model(made("networks.Recommender", 500, 16, 4), ("f32:Bx13", "i64:Bx4x3:below=500")),
+    "recommender": Model(made("networks.Recommender", 500, 16, 4), ("f32:Bx13", "i64:Bx4x3:below=500"), on_cuda=True),
 }

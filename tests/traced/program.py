@@ -1,15 +1,17 @@
 """Trains a model of models.py, or runs it for inference, as `torchmem profile` does with its trace, and writes what the allocator
 held at the end of each phase.
 
-    program.py NAME train|inference OUT.json
+    program.py (NAME train|inference OUT.json)...
 
 The optimizer is torch.optim's AdamW in its loop, which takes what LibTorch's takes. OUT.json is a list of
-{"phase", "iteration", "requested", "allocated"}.
+{"phase", "iteration", "requested", "allocated"}. Of several, each runs in a process of its own; the libraries are imported once.
 """
 
+import importlib
 import json
 import os
 import sys
+import traceback
 import warnings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -27,9 +29,7 @@ def first_tensor(result):
     return result
 
 
-def main():
-    name, mode, report = sys.argv[1:]
-    warnings.filterwarnings("ignore")
+def run(name, mode, report):
     model = MODELS[name]
     specs = model.specs(model.batch)
     torch.manual_seed(0)
@@ -73,5 +73,29 @@ def main():
         json.dump(rows, file)
 
 
+def run_apart(name, mode, report):
+    """Whether it could."""
+    process = os.fork()
+    if process == 0:
+        try:
+            run(name, mode, report)
+        except Exception:
+            sys.exit(traceback.format_exc())
+        sys.exit(0)
+    return os.waitpid(process, 0)[1] == 0
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    arguments = sys.argv[1:]
+    runs = [arguments[i : i + 3] for i in range(0, len(arguments), 3)]
+    if len(runs) == 1:
+        return run(*runs[0])
+    # Before anything uses the device, which a forked process could not.
+    for library in ("timm", "torchvision", "transformers"):
+        importlib.import_module(library)
+    return not all([run_apart(*each) for each in runs])
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,11 +4,24 @@ import re
 
 import torch
 
-from fuzz_operators import TABLES, WEIGHTS
+from fuzz_operators import NOT_CAPTURED, TABLES, WEIGHTS
 
 INTEGERS = ("int64", "int32", "uint8")
 FLOATS = ("float32", "float64")
 SUBJECTS = ("a", "i", "n", "b", "f", "f32", "i64", "w", "wi", "wn", "wb", "wf")
+
+
+# A block of writes that a CUDA graph replays; on the CPU it is called as often.
+GRAPH = """\
+def block():
+    {}
+if device == "cuda":
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        block()
+    block = graph.replay
+block()
+block()"""
 
 
 class Impossible(Exception):
@@ -55,7 +68,9 @@ class Maker:
                 source = self.filled(template)
             except Impossible:
                 continue
-            if kind == "write":
+            if kind == "write" and self.random.random() < 0.04:
+                self.add_graph()
+            elif kind == "write":
                 self.run(source, template)
             elif kind == "read":
                 self.add_read(source, template)
@@ -87,6 +102,18 @@ class Maker:
         name = f"r{len(self.reads)}"
         if self.run(f"{name} = {source}", template):
             self.reads.append(name)
+
+    def add_graph(self):
+        block = []
+        for _ in range(self.random.randint(1, 4)):
+            try:
+                source = self.filled(self.random.choice(TABLES["write"]))
+            except Impossible:
+                continue
+            if not any(word in source for word in NOT_CAPTURED):
+                block.append(source)
+        if block:
+            self.run(GRAPH.format("\n    ".join(block)), "graph")
 
     def number(self):
         return self.random.randint(-5, 9)

@@ -22,7 +22,7 @@ import time
 HERE = pathlib.Path(__file__).parent
 PAGE = HERE.parents[1] / "docs/values.md"
 BEGIN, END = "<!-- programs: begin -->", "<!-- programs: end -->"
-SECONDS = 300  # for one run of one program; the slowest takes some ten
+SECONDS = 200  # for one run of one program; the slowest takes some ten
 # Programs whose way is another one on the virtual device, and why. All others must be equal.
 RANDOM = "drawn on the device: a generator of its own, as on a GPU"
 LARGE = "decided by floats of large tensors, which are not computed"

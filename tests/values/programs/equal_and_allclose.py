@@ -19,4 +19,4 @@ for name, b in pairs.items():
             way += ", " + str(error).splitlines()[2].split("(")[0].strip()
     print(name + ":", way)
 nans = torch.tensor([1.0, float("nan")], device=device)
-print("nan", torch.equal(nans, nans), torch.allclose(nans, nans, equal_nan=True), (nans == nans).tolist())
+print("nan", torch.equal(nans, nans.clone()), torch.allclose(nans, nans, equal_nan=True), (nans == nans).tolist())
