@@ -1,5 +1,6 @@
 #include "capture/findings.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -59,6 +60,7 @@ struct State {
   std::map<std::string, std::uint64_t> reads;  // of assumed values, by line
   std::uint64_t all_reads = 0;
   std::uint64_t most_reads = 0;  // 0: as many as there are
+  std::atomic<int> uncounted{0};
 };
 
 State& state() {
@@ -160,6 +162,7 @@ int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, con
   if (is_answer && reading.is_known) return VirtualDevice::kNotAssumed;
   for (std::size_t i = 0; i < count && !is_answer; ++i)
     values::fill_unknown(dtype, static_cast<char*>(to) + gaps[i].offset, gaps[i].bytes);
+  if (state().uncounted > 0) return VirtualDevice::kNotAssumed;
   CallSite site = current_call_site();
   Finding finding;
   finding.kind = "assumed_value";
@@ -228,6 +231,9 @@ void observe_virtual_device(std::function<StreamWriter&()> writer) {
   values::virtual_device().set_observer(&observer);
   values::watch_values(mode_from_environment());
 }
+
+UncountedReads::UncountedReads() { ++state().uncounted; }
+UncountedReads::~UncountedReads() { --state().uncounted; }
 
 void on_assumed_reads_limit(std::function<void(const std::string&)> end) { state().end = std::move(end); }
 

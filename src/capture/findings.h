@@ -25,6 +25,16 @@ void observe_virtual_device(std::function<StreamWriter&()> writer);
 /// return.
 void on_assumed_reads_limit(std::function<void(const std::string& reason)> end);
 
+/// What is read while one of these lives is no assumption: PyTorch compares a model's constants as it loads them,
+/// and that decides nothing.
+class UncountedReads {
+ public:
+  UncountedReads();
+  ~UncountedReads();
+  UncountedReads(const UncountedReads&) = delete;
+  UncountedReads& operator=(const UncountedReads&) = delete;
+};
+
 void write_repeats();
 
 /// In a child of fork: the parent's findings are the parent's.

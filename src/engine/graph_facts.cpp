@@ -19,11 +19,13 @@ json tensor_facts(const at::Tensor& tensor) {
           {"bytes", tensor.nbytes()}};
 }
 
-std::string source_line(const torch::jit::Node& node) {
-  const auto range = node.sourceRange();
-  const auto original = range.findSourceRangeThatGenerated();
-  const auto where = original ? original->file_line_col() : range.file_line_col();
-  return where ? std::get<0>(*where) + ":" + std::to_string(std::get<1>(*where)) : "";
+void add_constant_tensors(const torch::jit::Block* block, std::vector<at::Tensor>& tensors) {
+  for (const torch::jit::Node* node : block->nodes()) {
+    for (const torch::jit::Block* inner : node->blocks()) add_constant_tensors(inner, tensors);
+    if (node->kind() != torch::jit::prim::Constant) continue;
+    const auto value = torch::jit::toIValue(node->output());
+    if (value && value->isTensor() && value->toTensor().defined()) tensors.push_back(value->toTensor());
+  }
 }
 
 struct GraphFacts {
@@ -74,6 +76,21 @@ bool has_calls(const torch::jit::Block* block) {
 }
 
 }  // namespace
+
+std::string source_line(const torch::jit::Node& node) {
+  const auto range = node.sourceRange();
+  const auto original = range.findSourceRangeThatGenerated();
+  const auto where = original ? original->file_line_col() : range.file_line_col();
+  return where ? std::get<0>(*where) + ":" + std::to_string(std::get<1>(*where)) : "";
+}
+
+std::vector<at::Tensor> constant_tensors(const torch::jit::Method& method) {
+  const auto graph = method.graph()->copy();
+  inline_every_call(*graph);
+  std::vector<at::Tensor> tensors;
+  add_constant_tensors(std::as_const(*graph).block(), tensors);
+  return tensors;
+}
 
 std::string signature_text(const torch::jit::Method& method) {
   const auto& schema = method.function().getSchema();

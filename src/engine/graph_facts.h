@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace torchmem::engine {
 
@@ -19,6 +20,12 @@ nlohmann::json module_facts(const torch::jit::Module& module);
 /// "shape", "bytes", "device"}], "constant_devices": [{"device", "line"}], "quantized": whether it uses
 /// quantized operators}.
 nlohmann::json graph_facts(const torch::jit::Method& method);
+
+/// The tensors that are constants of that graph, as often as they stand there.
+std::vector<at::Tensor> constant_tensors(const torch::jit::Method& method);
+
+/// The original "file:line" of a node, "" where it is not known.
+std::string source_line(const torch::jit::Node& node);
 
 /// Replaces every call of a method or function by its code.
 void inline_every_call(torch::jit::Graph& graph);

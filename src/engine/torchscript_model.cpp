@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/serialization/import.h>
 
 #include "capture/decisions.h"
+#include "capture/findings.h"
 #include "engine/archive.h"
 #include "engine/checkpoint.h"
 #include "engine/failure.h"
@@ -78,6 +79,8 @@ class TorchScriptModel : public Model {
       result.push_back({parameter.name, parameter.value, Category::parameters});
     for (const auto& buffer : module_.named_buffers())
       result.push_back({buffer.name, buffer.value, Category::buffers});
+    for (const at::Tensor& weight : frozen_weights())
+      result.push_back({"constant " + std::to_string(result.size()), weight, Category::parameters});
     return result;
   }
 
@@ -118,7 +121,7 @@ class TorchScriptModel : public Model {
                   {"file_bytes", archive_.file_bytes},
                   {"signature", signature()},
                   {"method", method_.name()}};
-    facts.update(tensor_totals(parameters(), "parameters"));
+    facts.update(tensor_totals(is_frozen() ? frozen_weights() : parameters(), "parameters"));
     facts.update(tensor_totals(buffers(), "buffers"));
     return facts;
   }
@@ -167,6 +170,13 @@ class TorchScriptModel : public Model {
     throw Failure(FailureKind::kBadModel, message, {{"methods", names}});
   }
 
+  /// Freezing makes constants of the graph of all weights.
+  bool is_frozen() const { return module_.parameters().size() == 0 && module_.buffers().size() == 0; }
+
+  std::vector<at::Tensor> frozen_weights() const {
+    return is_frozen() ? constant_tensors(method_) : std::vector<at::Tensor>();
+  }
+
   std::string path_;
   ArchiveFacts archive_;
   mutable torch::jit::Module module_;
@@ -189,6 +199,7 @@ std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device devi
     torch::jit::setTensorExprFuserEnabled(false);
   }
   try {
+    const capture::UncountedReads uncounted;
     torch::jit::Module module =
         weightless ? torch::jit::load(std::make_shared<WeightlessFile>(request.model), device)
                    : torch::jit::load(request.model, device);

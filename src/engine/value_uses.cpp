@@ -1,10 +1,10 @@
 #include "engine/value_uses.h"
 
-#include <torch/csrc/jit/passes/inliner.h>
-
 #include <algorithm>
 #include <array>
 #include <unordered_set>
+
+#include "engine/graph_facts.h"
 
 namespace torchmem::engine {
 namespace {
@@ -20,13 +20,6 @@ bool reads_a_tensor(const Node* node) {
   const std::string name = node->kind().toQualString();
   return std::find(kReads.begin(), kReads.end(), name) != kReads.end() && !node->inputs().empty() &&
          node->input(0)->type()->isSubtypeOf(*c10::TensorType::get());
-}
-
-std::string line_of(const Node* node) {
-  const auto range = node->sourceRange();
-  const auto original = range.findSourceRangeThatGenerated();
-  const auto where = original ? original->file_line_col() : range.file_line_col();
-  return where ? std::get<0>(*where) + ":" + std::to_string(std::get<1>(*where)) : std::string();
 }
 
 /// The stronger of two: what runs on matters most.
@@ -60,6 +53,7 @@ std::string follow(const Value* value, std::unordered_set<const Value*>& seen) {
     const Node* user = use.user;
     if (user->kind() == c10::prim::If) {
       decision = stronger(decision, "branch");
+      for (const Value* output : user->outputs()) decision = stronger(decision, follow(output, seen));
     } else if (user->kind() == c10::prim::Loop && use.offset < 2) {
       decision = stronger(decision, "loop");
     } else if (user->kind() == c10::prim::Return && user->owningBlock()->owningNode() != nullptr) {
@@ -86,7 +80,7 @@ void look_at(const torch::jit::Block* block, std::map<std::string, std::string>&
     std::unordered_set<const Value*> seen;
     const std::string decision = follow(node->output(), seen);
     if (decision.empty()) continue;
-    std::string& known = lines[line_of(node)];
+    std::string& known = lines[source_line(*node)];
     known = stronger(known, decision);
   }
 }
@@ -102,7 +96,7 @@ std::function<std::map<std::string, std::string>()> lines_that_decide(const torc
       const auto known = weak.lock();
       if (!known) continue;
       const auto graph = known->copy();
-      torch::jit::Inline(*graph);
+      inline_every_call(*graph);
       look_at(graph->block(), lines);
     }
     return lines;

@@ -445,4 +445,14 @@ TABLES = {
 }
 WEIGHTS = {"new": 2, "view": 5, "function": 10, "write": 6, "read": 2}
 # What a CUDA graph cannot hold: copies from pageable memory, sizes that depend on values.
-NOT_CAPTURED = ("torch.tensor", "[0] = 0", "[(", "[t", "] += 1", "unique", "masked_scatter", "parameters_", "to_parameters")
+NOT_CAPTURED = (
+    "torch.tensor",
+    "[0] = 0",
+    "[(",
+    "[t",
+    "] += 1",
+    "unique",
+    "masked_scatter",
+    "parameters_",
+    "to_parameters",
+)

@@ -230,7 +230,9 @@ class Maker:
         if kind == "b":
             return self.random.choice(("True", "False"))
         if kind == "f":
-            return self.random.choice(("0.5", "-1.5", "3", "torch.tensor(0.25)", "torch.tensor(2.0, dtype=torch.float64)"))
+            return self.random.choice(
+                ("0.5", "-1.5", "3", "torch.tensor(0.25)", "torch.tensor(2.0, dtype=torch.float64)")
+            )
         if self.reads and self.random.random() < 0.3:
             return self.choose(self.reads)
         number = self.number()

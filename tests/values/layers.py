@@ -113,13 +113,17 @@ module("reflection_pad", lambda: nn.ReflectionPad2d(1), 1, 2, 4, 4)
 module("unfold", lambda: nn.Unfold(2), 1, 2, 4, 4)
 module("cross_entropy", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.cross_entropy(y, target_of(y, d), label_smoothing=0.1))
 module("cross_entropy_ignoring", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.cross_entropy(y, target_of(y, d), ignore_index=1))
-module("nll_2d", lambda: nn.Conv2d(2, 3, 1), 2, 2, 4, 4, loss=lambda y, d: F.cross_entropy(y, torch.zeros(2, 4, 4, dtype=torch.long, device=d)))
+module(
+    "nll_2d", lambda: nn.Conv2d(2, 3, 1), 2, 2, 4, 4, loss=lambda y, d: F.cross_entropy(y, torch.zeros(2, 4, 4, dtype=torch.long, device=d))
+)
 module("binary_cross_entropy", lambda: nn.Linear(4, 1), 5, 4, loss=lambda y, d: F.binary_cross_entropy(y.sigmoid(), torch.ones_like(y)))
 module("binary_with_logits", lambda: nn.Linear(4, 1), 5, 4, loss=lambda y, d: F.binary_cross_entropy_with_logits(y, torch.ones_like(y)))
 for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "soft_margin_loss"):
     module(name, lambda: nn.Linear(4, 2), 5, 4, loss=lambda y, d, name=name: getattr(F, name)(y, torch.full_like(y, 0.5)))
 module("multi_margin_loss", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.multi_margin_loss(y, target_of(y, d)))
-module("cosine_embedding_loss", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.cosine_embedding_loss(y, y.flip(0), torch.ones(5, device=d)))
+module(
+    "cosine_embedding_loss", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.cosine_embedding_loss(y, y.flip(0), torch.ones(5, device=d))
+)
 module("ctc_loss", lambda: nn.Linear(4, 5), 6, 2, 4, loss=lambda y, d: F.ctc_loss(
     y.log_softmax(-1), torch.ones(2, 2, dtype=torch.long, device=d), torch.tensor([6, 5]), torch.tensor([2, 2])))  # fmt: skip
 recurrent("rnn", lambda: nn.RNN(2, 4, bidirectional=True))
@@ -243,7 +247,14 @@ def sparse_tensors(device):
     matrix = torch.sparse_coo_tensor(index, torch.arange(1.0, 5, device=device), (3, 3)).coalesce()
     rows = matrix.to_dense().to_sparse_csr()
     dense = torch.eye(3, device=device) * 2
-    return [torch.tensor(matrix._nnz()), matrix.indices(), matrix.values(), rows.crow_indices(), torch.sparse.mm(matrix, dense), rows @ dense]
+    return [
+        torch.tensor(matrix._nnz()),
+        matrix.indices(),
+        matrix.values(),
+        rows.crow_indices(),
+        torch.sparse.mm(matrix, dense),
+        rows @ dense,
+    ]
 
 
 @check
@@ -296,7 +307,12 @@ def checkpointing(device):
 def vectorized_and_functional(device):
     x = torch.randn(3, 4).to(device)
     jacobian = torch.func.jacrev(lambda v: v.sin().cumsum(0))(x[0])
-    return [torch.vmap(lambda v: v / v.norm())(x), jacobian, torch.func.grad(lambda v: (v**3).sum())(x), torch.func.hessian(lambda v: (v**3).sum())(x[0])]
+    return [
+        torch.vmap(lambda v: v / v.norm())(x),
+        jacobian,
+        torch.func.grad(lambda v: (v**3).sum())(x),
+        torch.func.hessian(lambda v: (v**3).sum())(x[0]),
+    ]
 
 
 @check

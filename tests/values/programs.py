@@ -86,7 +86,9 @@ def run(options, name, device):
             )
         except subprocess.TimeoutExpired:
             return Ended([], f"not ended after {SECONDS} s", SECONDS)
-    error = "" if ended.returncode == 0 else f"exit code {ended.returncode}\n{ended.stdout[-1000:]}{ended.stderr[-3000:]}"
+    error = (
+        "" if ended.returncode == 0 else f"exit code {ended.returncode}\n{ended.stdout[-1000:]}{ended.stderr[-3000:]}"
+    )
     if not error and not ended.stdout:
         error = "printed nothing"
     return Ended(ended.stdout.splitlines(), error, time.monotonic() - begin)
@@ -95,7 +97,9 @@ def run(options, name, device):
 def run_both(options, name):
     """A program's ways on both devices, how long they took, and what is wrong with them (empty: nothing)."""
     cpu, virtual = (run(options, name, device) for device in ("cpu", "cuda"))
-    faults = [f"on {device}: {ended.error}" for device, ended in (("the CPU", cpu), ("the device", virtual)) if ended.error]
+    faults = [
+        f"on {device}: {ended.error}" for device, ended in (("the CPU", cpu), ("the device", virtual)) if ended.error
+    ]
     if not faults:
         if name not in DIFFERS and cpu.lines != virtual.lines:
             shown = [("CPU:    ", cpu.lines), ("device: ", virtual.lines)]
@@ -119,7 +123,9 @@ def row(name, cpu, virtual):
 
 
 def table(rows):
-    head = "| program | what it does | way on a CPU | way on the virtual device | why another one |\n|---|---|---|---|---|"
+    head = (
+        "| program | what it does | way on a CPU | way on the virtual device | why another one |\n|---|---|---|---|---|"
+    )
     equal = sum(name not in DIFFERS for name in rows)
     said = f"{len(rows)} programs, {equal} of them with the same way on both."
     return "\n".join([BEGIN, said, "", head, *rows.values(), END])

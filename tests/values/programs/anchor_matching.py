@@ -19,7 +19,14 @@ matched[(best >= 0.4) & (best < 0.5)] = -2
 of_box, anchor = torch.where(overlap == overlap.max(1, keepdim=True).values)
 matched[anchor] = of_box
 foreground = matched >= 0
-print("foreground", foreground.sum().item(), "background", (matched == -1).sum().item(), "between", (matched == -2).sum().item())
+print(
+    "foreground",
+    foreground.sum().item(),
+    "background",
+    (matched == -1).sum().item(),
+    "between",
+    (matched == -2).sum().item(),
+)
 print("labels", labels[matched[foreground]].unique(return_counts=True)[1].tolist())
 inside = clip_boxes_to_image(anchors, (48, 48))
 print("kept", len(remove_small_boxes(inside, 4.0)), "of", len(anchors))

@@ -11,7 +11,15 @@ bert = BertModel(
     BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
 )
 opt = OPTModel(
-    OPTConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, ffn_dim=16, word_embed_proj_dim=16, max_position_embeddings=64)
+    OPTConfig(
+        vocab_size=50,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        ffn_dim=16,
+        word_embed_proj_dim=16,
+        max_position_embeddings=64,
+    )
 )
 ids = torch.randint(2, 50, (2, 6)).to(device)
 masks = {"full": [[1] * 6] * 2, "left": [[0, 0, 1, 1, 1, 1], [1] * 6], "right": [[1] * 6, [1, 1, 1, 0, 0, 0]]}

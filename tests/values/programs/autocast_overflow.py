@@ -20,4 +20,9 @@ for exponent in range(0, 6):
 print(ways)
 x = torch.tensor([60000.0, 1e-8, float("nan"), 70000.0], device=device).half()
 print("inf", x.isinf().tolist(), "zero", (x == 0).tolist(), "nan", x.isnan().sum().item())
-print("mended", torch.nan_to_num(x, nan=1.0, posinf=2.0).tolist()[2:], "clamped", x.clamp(max=60000).nan_to_num().max().item())
+print(
+    "mended",
+    torch.nan_to_num(x, nan=1.0, posinf=2.0).tolist()[2:],
+    "clamped",
+    x.clamp(max=60000).nan_to_num().max().item(),
+)

@@ -8,7 +8,9 @@ device = sys.argv[1]
 torch.manual_seed(0)
 x = torch.randint(-9, 10, (6, 7)).to(device)
 positive = x > 0
-print("selected", x[positive].shape[0], "rows", x[positive.any(1)].shape[0], "by two", x[positive & (x % 2 == 0)].tolist())
+print(
+    "selected", x[positive].shape[0], "rows", x[positive.any(1)].shape[0], "by two", x[positive & (x % 2 == 0)].tolist()
+)
 x[x < 0] = 0
 print("zeros", int((x == 0).sum()), "sum", x.sum().item())
 x[positive] += torch.arange(int(positive.sum()), device=device)

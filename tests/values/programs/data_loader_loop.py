@@ -19,4 +19,6 @@ for index, label in loader:
     seen += label.bincount(minlength=3)
     used[index] = True
 print("counts", counts.tolist(), "drawn", seen.tolist())
-print("used", used.sum().item(), "rare ones used", used[30:].sum().item(), "balanced", bool(seen.max() < 2 * seen.min()))
+print(
+    "used", used.sum().item(), "rare ones used", used[30:].sum().item(), "balanced", bool(seen.max() < 2 * seen.min())
+)

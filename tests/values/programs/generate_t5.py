@@ -15,7 +15,11 @@ model = T5ForConditionalGeneration(config).to(device).eval()
 ids = torch.randint(2, 60, (3, 9)).to(device)
 mask = torch.arange(9, device=device)[None] < torch.tensor([[9], [4], [6]], device=device)
 ids = ids * mask
-for name, options in {"greedy": {}, "beams": {"num_beams": 2, "early_stopping": True}, "at least": {"min_new_tokens": 5}}.items():
+for name, options in {
+    "greedy": {},
+    "beams": {"num_beams": 2, "early_stopping": True},
+    "at least": {"min_new_tokens": 5},
+}.items():
     out = model.generate(input_ids=ids, attention_mask=mask.long(), max_new_tokens=8, do_sample=False, **options)
     print(name, tuple(out.shape), out[:, 1:4].tolist())
 loss = model(input_ids=ids, attention_mask=mask.long(), labels=ids.masked_fill(~mask, -100)).loss

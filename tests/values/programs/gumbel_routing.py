@@ -11,4 +11,9 @@ chosen = torch.nn.functional.gumbel_softmax(logits, tau=0.5, hard=True).argmax(-
 counts = chosen.bincount(minlength=4)
 print("tokens of experts", counts.tolist())
 capacity = 10
-print("over capacity", (counts > capacity).nonzero().flatten().tolist(), "dropped", (counts - capacity).clamp(min=0).sum().item())
+print(
+    "over capacity",
+    (counts > capacity).nonzero().flatten().tolist(),
+    "dropped",
+    (counts - capacity).clamp(min=0).sum().item(),
+)

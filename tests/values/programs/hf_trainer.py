@@ -5,7 +5,12 @@ import tempfile
 
 import torch
 from torch import nn
-from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments
+from transformers import (
+    EarlyStoppingCallback,
+    PrinterCallback,
+    Trainer,
+    TrainingArguments,
+)
 
 device = sys.argv[1]
 torch.manual_seed(0)
@@ -41,6 +46,11 @@ with tempfile.TemporaryDirectory() as folder:
     trainer.remove_callback(PrinterCallback)
     trainer.train()
 print("steps", trainer.state.global_step, "epochs", trainer.state.epoch, "best step", trainer.state.best_global_step)
-print("best hits", trainer.state.best_metric, "evaluations", sum("eval_hits" in entry for entry in trainer.state.log_history))
+print(
+    "best hits",
+    trainer.state.best_metric,
+    "evaluations",
+    sum("eval_hits" in entry for entry in trainer.state.log_history),
+)
 losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 print("losses logged", len(losses), "falling", losses[-1] < losses[0])

@@ -4,7 +4,11 @@ import sys
 import warnings
 
 import torch
-from torch.ao.quantization import FakeQuantize, MinMaxObserver, MovingAverageMinMaxObserver
+from torch.ao.quantization import (
+    FakeQuantize,
+    MinMaxObserver,
+    MovingAverageMinMaxObserver,
+)
 
 warnings.simplefilter("ignore")
 device = sys.argv[1]
@@ -18,7 +22,15 @@ for batch in range(4):
     if batch == 2:
         fake.disable_observer()
 scale, zero_point = observer.calculate_qparams()
-print("range", observer.min_val.item(), observer.max_val.item(), "scale", round(scale.item(), 3), "zero", zero_point.item())
+print(
+    "range",
+    observer.min_val.item(),
+    observer.max_val.item(),
+    "scale",
+    round(scale.item(), 3),
+    "zero",
+    zero_point.item(),
+)
 print("levels", y.unique().numel(), "zero", fake.zero_point.item(), "observing", fake.observer_enabled.item())
 limit = 127 * fake.scale
 print("clipped", ((x - y).abs() > fake.scale).sum().item(), "outside", (x.abs() > limit).sum().item())

@@ -17,4 +17,9 @@ for iteration in range(1000):
         break
     before = value
 print("iterations", iteration, "eigenvalue", round(value.item(), 2))
-print("direction", vector.abs().argmax().item(), "exact", torch.allclose(value, torch.linalg.eigvalsh(matrix)[-1], atol=1e-3))
+print(
+    "direction",
+    vector.abs().argmax().item(),
+    "exact",
+    torch.allclose(value, torch.linalg.eigvalsh(matrix)[-1], atol=1e-3),
+)

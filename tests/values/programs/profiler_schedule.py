@@ -18,7 +18,9 @@ def ready(profiler):
     counts.append([profiler.step_num] + [events.get(f"aten::{name}", 0) for name in ("linear", "nonzero", "item")])
 
 
-with profile(activities=activities, schedule=schedule(wait=1, warmup=1, active=2, repeat=2), on_trace_ready=ready) as profiler:
+with profile(
+    activities=activities, schedule=schedule(wait=1, warmup=1, active=2, repeat=2), on_trace_ready=ready
+) as profiler:
     for step in range(10):
         loss = model(torch.randn(4, 8).to(device))
         index = (torch.arange(6, device=device) > step).nonzero()

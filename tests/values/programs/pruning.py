@@ -18,7 +18,16 @@ while True:
         break
     prune.global_unstructured(layers, prune.L1Unstructured, amount=0.2)
     rounds += 1
-print("rounds", rounds, "zeros", zeros.item(), "of", total, "in layers", [int((layer.weight_mask == 0).sum()) for layer, _ in layers])
+print(
+    "rounds",
+    rounds,
+    "zeros",
+    zeros.item(),
+    "of",
+    total,
+    "in layers",
+    [int((layer.weight_mask == 0).sum()) for layer, _ in layers],
+)
 prune.ln_structured(model[2], "weight", amount=1, n=2, dim=0)
 dead = (model[2].weight == 0).all(1)
 prune.remove(model[2], "weight")

@@ -16,6 +16,13 @@ for score, rows in zip(scores, index):
     near = rows[score > 0.5]
     similar = (store[near] @ store[near].T > 0.999).triu(1)
     kept = near[~similar.any(0)]
-    print("near", near.numel(), "kept", kept.numel(), "first in", bool(torch.isin(near[0], torch.tensor([2, 17, 32, 45], device=device))))
+    print(
+        "near",
+        near.numel(),
+        "kept",
+        kept.numel(),
+        "first in",
+        bool(torch.isin(near[0], torch.tensor([2, 17, 32, 45], device=device))),
+    )
 if (scores[:, 0] < 0.5).any():
     print("nothing found for", int((scores[:, 0] < 0.5).sum()))

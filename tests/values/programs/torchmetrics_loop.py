@@ -4,7 +4,11 @@ import sys
 
 import torch
 from torchmetrics import MeanMetric, MetricCollection
-from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionMatrix, MulticlassF1Score
+from torchmetrics.classification import (
+    MulticlassAccuracy,
+    MulticlassConfusionMatrix,
+    MulticlassF1Score,
+)
 from torchmetrics.detection import IntersectionOverUnion
 
 device = sys.argv[1]
@@ -25,5 +29,12 @@ labels = torch.tensor([1, 2], device=device)
 overlap.update([{"boxes": boxes, "labels": labels}], [{"boxes": boxes + 5, "labels": labels}])
 result = metrics.compute()
 print("matrix", result["matrix"].tolist())
-print("accuracy", round(result["accuracy"].item(), 3), "f1", round(result["f1"].item(), 3), "error", round(mean.compute().item(), 3))
+print(
+    "accuracy",
+    round(result["accuracy"].item(), 3),
+    "f1",
+    round(result["f1"].item(), 3),
+    "error",
+    round(mean.compute().item(), 3),
+)
 print("iou", round(overlap.compute()["iou"].item(), 3))

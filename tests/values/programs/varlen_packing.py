@@ -17,5 +17,14 @@ for row in ids:
     document = torch.repeat_interleave(torch.arange(len(lengths), device=device), lengths)
     positions = torch.arange(len(row), device=device) - borders[document]
     mask = (document[:, None] == document[None]) & torch.ones(30, 30, dtype=torch.bool, device=device).tril()
-    print("documents", len(lengths), "longest", lengths.max().item(), "cu_seqlens", borders.tolist(), "seen", mask.sum().item())
+    print(
+        "documents",
+        len(lengths),
+        "longest",
+        lengths.max().item(),
+        "cu_seqlens",
+        borders.tolist(),
+        "seen",
+        mask.sum().item(),
+    )
     assert (positions[borders[:-1]] == 0).all() and positions.max() == lengths.max() - 1
