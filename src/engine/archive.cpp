@@ -143,12 +143,23 @@ std::set<std::string> missing_operators(const std::string& path) {
   return missing;
 }
 
-bool is_quantized(const std::string& path) {
+namespace {
+
+bool has_code(const std::string& path, std::initializer_list<const char*> words) {
   for (const auto& code : code_records(path)) {
-    if (code.find("ops.quantized.") != std::string::npos) return true;
-    if (code.find("__torch__.torch.classes.quantized.") != std::string::npos) return true;
+    for (const char* word : words) {
+      if (code.find(word) != std::string::npos) return true;
+    }
   }
   return false;
 }
+
+}  // namespace
+
+bool is_quantized(const std::string& path) {
+  return has_code(path, {"ops.quantized.", "__torch__.torch.classes.quantized."});
+}
+
+bool has_onednn(const std::string& path) { return has_code(path, {"ops.prim.ConstantMKLDNNTensor"}); }
 
 }  // namespace torchmem::engine

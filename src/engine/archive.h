@@ -25,4 +25,7 @@ std::set<std::string> missing_operators(const std::string& path);
 /// device ends the process: the packing reads device memory as if it were the host's.
 bool is_quantized(const std::string& path);
 
+/// Whether torch.jit.optimize_for_inference, on the CPU, put oneDNN's weights and operators into its code.
+bool has_onednn(const std::string& path);
+
 }  // namespace torchmem::engine

@@ -3,7 +3,8 @@ that the allocator was asked for must be equal at the end of every phase, but fo
 
     traced_test.py --torchmem BIN --python PYTHON --models DIR [--quick | --case NAME...]
 
-Models that DIR lacks, or has from before a change, are traced first. Prints a line for each model and mode; exit code 1 on any other difference.
+Models that DIR lacks, or has from before a change, are traced first. Prints a line for each model and mode; exit code 1 on any
+other difference.
 """
 
 import argparse
