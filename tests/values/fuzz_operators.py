@@ -308,6 +308,13 @@ torch.cumulative_trapezoid({f})
 torch.zeros({p}, dtype=torch.int64, device=device).scatter_add_(0, {i}.flatten().long().abs() % {last_p}, {i}.flatten().long())
 torch.zeros({p}, dtype={f}.dtype, device=device).scatter_reduce_(0, {at_flat} % {last_p}, {f}.flatten()[{at_flat}], "amax")
 torch.zeros({p}, dtype=torch.int64, device=device).scatter_(0, {i}.flatten()[:1].long().abs() % {last_p}, {s})
+torch.empty_like({i}).scatter_({d}, {i}.argsort(dim={d}, stable=True), {i})
+torch.empty_like({i}.flatten()).scatter_(0, {i}.flatten().argsort(stable=True), torch.arange({i}.numel(), device=device).to({i}.dtype))
+torch.empty_like({a}).index_copy_(0, torch.arange(len({a}), device=device).flip(0), {a})
+torch.empty_like({a}).put_(torch.arange({a}.numel(), device=device), {a})
+torch.empty_like({b}).masked_fill_({b}, True).masked_fill_(~{b}, False)
+torch.empty_like({f}).masked_scatter_(torch.ones_like({f}, dtype=torch.bool), {f})
+torch.zeros_like({f}).normal_(0, 0)
 torch._foreach_add([{a}, {a}], 1)[1]
 torch._foreach_mul([{f}, {f}], [0.5, 2.0])[0]
 torch._foreach_sub([{f}, {f}], [{f:same}, {f}])[0]

@@ -82,6 +82,9 @@ class Maker:
         try:
             exec(line, self.scope)
         except Exception:  # not for these shapes or types; PyTorch says so on both devices
+            # A part of it may have been done.
+            self.scope = {"torch": torch, "device": "cpu"}
+            exec("\n".join(self.lines), self.scope)
             return False
         self.lines.append(line)
         self.used.append(template)

@@ -151,6 +151,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
+    # Programs run in another folder.
+    options.torchmem, options.python = map(os.path.abspath, (options.torchmem, options.python))
     every = sorted(path.stem for path in (HERE / "programs").glob("*.py"))
     names = options.names or (QUICK if options.quick else every)
     unknown = [name for name in [*names, *QUICK, *DIFFERS] if name not in every]
