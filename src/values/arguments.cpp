@@ -34,7 +34,7 @@ void for_each_tensor(const c10::IValue& value, Visit&& visit) {
 /// A tensor with its memory in plain sight.
 bool is_plain(const at::Tensor& tensor) {
   return (tensor.is_cpu() || tensor.is_cuda()) && tensor.layout() == at::kStrided && tensor.has_storage() &&
-         !tensor.is_quantized() && !tensor.key_set().has(c10::DispatchKey::Python);
+         !tensor.is_quantized() && !tensor.is_nested() && !tensor.key_set().has(c10::DispatchKey::Python);
 }
 
 /// Unknown elements get what they are taken for, so that whoever reads them next sees the same.
@@ -54,6 +54,8 @@ at::Tensor read_one(const Place& place, bool is_number, bool overwritten, State&
     state = State::kAssumed;
   }
   worst = std::min(worst, state);
+  // Kernels of the CPU were seen to read beyond an element that stands for many.
+  if (!values.is_non_overlapping_and_dense()) values = values.contiguous();
   if (is_number) values.unsafeGetTensorImpl()->set_wrapped_number(true);
   return values;
 }

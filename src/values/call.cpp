@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "values/compute.h"
+#include "values/partial_write.h"
 #include "values/stand_in.h"
 
 namespace torchmem::values {
@@ -140,13 +141,24 @@ std::vector<std::optional<Place>> places_of(c10::ArrayRef<c10::IValue> outputs) 
   return places;
 }
 
+/// A sparse tensor's own elements are not followed; that it has none twice is likely.
+std::unique_ptr<Call> begin_coalesce(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
+  if (inputs.empty() || !inputs[0].isTensor() || !inputs[0].toTensor().is_cuda() || !inputs[0].toTensor().is_sparse())
+    return nullptr;
+  auto call = std::make_unique<Call>(op);
+  call->answer = inputs[0].toTensor()._nnz();
+  return call;
+}
+
 std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
                                  const Bounds& bounds, bool capturing) {
-  if (!op.is_computed && !op.reads_back && !op.looks_for_overflow && !op.read) return nullptr;
+  if (op.name == "aten::_coalesce") return begin_coalesce(op, inputs);
+  const bool is_captured = capturing && (op.has_kernel || op.is_copy);
+  if (!is_captured && !op.is_computed && !op.reads_back && !op.looks_for_overflow && !op.read) return nullptr;
   const Look look = look_at(op, inputs, bounds);
   if (look.is_strange || !look.is_on_device) return nullptr;
   auto call = std::make_unique<Call>(op);
-  if (capturing && op.is_computed && (op.has_kernel || op.is_copy)) {
+  if (is_captured) {
     call->arguments = describe(inputs);
     call->is_captured = true;
     return call;
@@ -170,6 +182,9 @@ std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IV
     call->arguments = describe(inputs);
     choose(call->arguments, call->elements);
     gather();
+  } else if (op.writes_parts && !look.has_large && look.has_unknown && has_self) {
+    if (!begin_partial_write(*call, inputs, bounds)) return nullptr;
+    is_useful = true;
   } else if (!look.has_large &&
              (!look.has_unknown || op.reads_back || decides_integers(op, inputs))) {
     call->arguments = describe(inputs);
@@ -217,6 +232,10 @@ void end_call(const Operator& op, Call* call, c10::ArrayRef<c10::IValue> given, 
     const auto& place = call->arguments[0].places[0];
     const Unseen unseen;
     if (place) write(*place, call->results->front().toTensor(), State::kAssumed);
+    return;
+  }
+  if (call != nullptr && call->other_self.defined()) {
+    end_partial_write(*call);
     return;
   }
   if (call != nullptr && !call->on_cpu.empty()) {

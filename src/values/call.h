@@ -20,6 +20,7 @@ struct Call : at::ObserverContext {
   Call* outer = nullptr;  // the call that this one is made in, of those that are followed
   std::vector<Argument> arguments;
   torch::jit::Stack on_cpu;  // the arguments' values; empty when it cannot be computed
+  at::Tensor other_self;     // of an operator that writes parts of unknown memory (partial_write.h)
   State state = State::kUnknown;
   std::uint64_t seed = 0;
   std::vector<std::size_t> elements;  // of its lists, the ones that are computed

@@ -59,7 +59,7 @@ void capture_call(Call&& call, c10::ArrayRef<c10::IValue> outputs, void* stream)
 void launch_captured(void* work) {
   auto& captured = *static_cast<Captured*>(work);
   ++captured.launches;
-  const bool small = is_small(captured);
+  const bool small = captured.op.is_computed && is_small(captured);
   State state = State::kKnown;
   const Unseen unseen;
   torch::jit::Stack on_cpu;

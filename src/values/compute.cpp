@@ -9,6 +9,8 @@
 
 #include <memory>
 
+#include "values/equivalents.h"
+
 namespace torchmem::values {
 namespace {
 
@@ -76,7 +78,11 @@ std::optional<torch::jit::Stack> compute(const Operator& op, torch::jit::Stack a
                                          std::uint64_t seed) {
   try {
     if (op.generator) arguments.at(*op.generator) = at::detail::createCPUGenerator(seed);
-    op.handle->callBoxed(&arguments);
+    if (has_equivalent(op.name) && !(op.handle->hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) &&
+                                     arguments[0].toTensor().is_floating_point()))
+      call_equivalent(op.name, arguments);
+    else
+      op.handle->callBoxed(&arguments);
     return arguments;
   } catch (const std::exception&) {
     return std::nullopt;  // the device has a kernel for what the CPU has none for

@@ -57,6 +57,8 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
   const auto inputs = last(fn.inputs(), op.handle ? op.arguments : fn.inputs().size());
   std::unique_ptr<Call> call;
   const bool capturing = is_capturing();
+  // What an operator that is captured is made of is part of it.
+  if (capturing && innermost != nullptr && innermost->is_captured) return nullptr;
   if (op.handle && the_mode != Mode::kNone) call = begin_call(op, inputs, the_bounds, capturing);
   if (!call && op.read) call = std::make_unique<Call>(op);
   if (call) {
@@ -74,6 +76,7 @@ void end(const at::RecordFunction& fn, at::ObserverContext* context) {
   if (call != nullptr) innermost = call->outer;
   if (the_mode == Mode::kNone) return;
   const Operator& op = call != nullptr ? call->op : operator_of(fn);
+  if (call == nullptr && innermost != nullptr && innermost->is_captured) return;
   if (!op.handle || (!op.is_computed && !op.has_kernel && !op.reads_back && !op.looks_for_overflow)) return;
   const auto outputs = last(c10::ArrayRef<c10::IValue>(fn.outputs()), op.returns);
   if (call != nullptr && call->is_captured) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "values/equivalents.h"
+
 namespace torchmem::values {
 namespace {
 
@@ -31,13 +33,26 @@ constexpr std::string_view kNotComputed[] = {
     "aten::item",                "aten::is_nonzero",    "aten::record_stream", "aten::_to_cpu",
 };
 
+/// Whose results on the CPU have another meaning than CUDA's, which only their own backward knows.
+constexpr std::string_view kDifferOnTheCpu[] = {
+    "aten::log_sigmoid_backward",   "aten::_embedding_bag",
+    "aten::_embedding_bag_backward", "aten::_embedding_bag_forward_only",
+    "aten::_embedding_bag_dense_backward", "aten::_embedding_bag_per_sample_weights_backward",
+};
+
+/// Write elements of their first argument that other arguments name.
+constexpr std::string_view kWriteParts[] = {
+    "aten::scatter_",         "aten::put_",          "aten::index_copy_",   "aten::index_put_",
+    "aten::_index_put_impl_", "aten::masked_scatter_", "aten::masked_fill_", "aten::index_fill_",
+};
+
 /// In-place operators whose argument's earlier contents do not matter.
 constexpr std::string_view kOverwriting[] = {"aten::copy_",      "aten::fill_",        "aten::zero_",      "aten::random_",
                                 "aten::uniform_",   "aten::normal_",      "aten::bernoulli_", "aten::cauchy_",
                                 "aten::log_normal_", "aten::exponential_", "aten::geometric_"};
 
 /// Read a count from the device before they allocate their result, or the result itself.
-constexpr std::string_view kReadBack[] = {"aten::equal", "aten::nonzero",          "aten::_unique",          "aten::_unique2",
+constexpr std::string_view kReadBack[] = {"aten::equal",            "aten::_coalesce", "aten::nonzero",          "aten::_unique",          "aten::_unique2",
                                   "aten::unique_dim",       "aten::unique_consecutive", "aten::masked_select",
                                   "aten::unique_dim_consecutive", "torchvision::nms"};
 
@@ -110,8 +125,9 @@ void read_schema(Operator& op, const c10::FunctionSchema& schema) {
   op.returns = schema.returns().size();
   op.is_random = handle.hasTag(at::Tag::nondeterministic_seeded);
   op.is_computed = !is_view && !keeps_memory && !is_one_of(op.name, kNotComputed) &&
+                   !is_one_of(op.name, kDifferOnTheCpu) &&
                    !is_communication(op.name) &&
-                   handle.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) &&
+                   (handle.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) || has_equivalent(op.name)) &&
                    (!op.is_random || op.generator || !op.has_kernel);
 }
 
@@ -132,6 +148,7 @@ std::unique_ptr<Operator> make_operator(const at::RecordFunction& fn) {
     op->stand_in = meaning.stand_in;
     op->compares = meaning.name != "aten::sum";
   }
+  op->writes_parts = is_one_of(op->name, kWriteParts);
   op->is_fill = is_one_of(op->name, {"aten::fill_", "aten::zero_"});
   op->reads_back = is_one_of(op->name, kReadBack);
   if (is_one_of(op->name, {"aten::unique_dim", "aten::unique_dim_consecutive"})) op->size_dimension_at = 1;

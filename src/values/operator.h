@@ -53,6 +53,9 @@ struct Operator {
   bool is_truth = false;
   /// Each element of its lists is an operation of its own.
   bool is_foreach = false;
+  /// It writes part of its first argument, or all of it: of memory that nobody has written yet, what it wrote is
+  /// known and the rest is not.
+  bool writes_parts = false;
   /// Gradients that may overflow are looked at: `found_inf` stays what it was where nobody knows.
   bool looks_for_overflow = false;
   StandIn stand_in = StandIn::kTrue;

@@ -99,7 +99,7 @@ std::size_t Place::span_bytes() const {
 std::optional<Place> place_of(const at::Tensor& tensor) {
   const std::uint64_t storage = storage_address(tensor);
   if (storage == 0 && !(tensor.defined() && tensor.is_cuda() && tensor.numel() == 0 &&
-                        tensor.layout() == at::kStrided && !tensor.key_set().has(c10::DispatchKey::Python)))
+                        tensor.layout() == at::kStrided && !tensor.is_nested() && !tensor.key_set().has(c10::DispatchKey::Python)))
     return std::nullopt;
   Place place;
   place.dtype = tensor.scalar_type();
