@@ -44,8 +44,9 @@ void assume_unknown(const Place& place) {
   virtual_device().stand_in(place.address, bytes.size(), bytes.data());
 }
 
-at::Tensor read_one(const Place& place, bool is_number, bool overwritten, State& worst) {
-  if (overwritten) return at::detail::empty_strided_cpu(place.sizes, place.strides, place.dtype);
+at::Tensor read_one(const Operator& op, std::uint32_t position, const Place& place, bool is_number,
+                    State& worst) {
+  if (op.overwrites(position)) return at::detail::empty_strided_cpu(place.sizes, place.strides, place.dtype);
   State state = State::kKnown;
   at::Tensor values = read(place, state);
   if (state == State::kUnknown) {
@@ -54,8 +55,7 @@ at::Tensor read_one(const Place& place, bool is_number, bool overwritten, State&
     state = State::kAssumed;
   }
   worst = std::min(worst, state);
-  // Kernels of the CPU were seen to read beyond an element that stands for many.
-  if (!values.is_non_overlapping_and_dense()) values = values.contiguous();
+  if (op.wants_own_elements) values = values.contiguous();
   if (is_number) values.unsafeGetTensorImpl()->set_wrapped_number(true);
   return values;
 }
@@ -140,8 +140,7 @@ torch::jit::Stack read_all(const Operator& op, const std::vector<Argument>& argu
     }
     std::vector<at::Tensor> tensors;
     for (std::size_t j = 0; j < argument.places.size(); ++j) {
-      tensors.push_back(argument.places[j] ? read_one(*argument.places[j], argument.is_number[j],
-                                                      op.overwrites(i), state)
+      tensors.push_back(argument.places[j] ? read_one(op, i, *argument.places[j], argument.is_number[j], state)
                                            : argument.on_cpu[j]);
     }
     if (!argument.is_list) {

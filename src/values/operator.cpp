@@ -33,10 +33,9 @@ constexpr std::string_view kNotComputed[] = {
     "aten::item",                "aten::is_nonzero",    "aten::record_stream", "aten::_to_cpu",
 };
 
-/// Whose results on the CPU have another meaning than CUDA's, which only their own backward knows.
+/// They need what the CPU's forward leaves to them, which CUDA's does not.
 constexpr std::string_view kDifferOnTheCpu[] = {
-    "aten::log_sigmoid_backward",   "aten::_embedding_bag",
-    "aten::_embedding_bag_backward", "aten::_embedding_bag_forward_only",
+    "aten::log_sigmoid_backward",          "aten::_embedding_bag_backward",
     "aten::_embedding_bag_dense_backward", "aten::_embedding_bag_per_sample_weights_backward",
 };
 
@@ -148,6 +147,7 @@ std::unique_ptr<Operator> make_operator(const at::RecordFunction& fn) {
     op->stand_in = meaning.stand_in;
     op->compares = meaning.name != "aten::sum";
   }
+  op->wants_own_elements = is_one_of(op->name, {"aten::median", "aten::nanmedian", "aten::kthvalue", "aten::mode"});
   op->writes_parts = is_one_of(op->name, kWriteParts);
   op->is_fill = is_one_of(op->name, {"aten::fill_", "aten::zero_"});
   op->reads_back = is_one_of(op->name, kReadBack);

@@ -53,6 +53,8 @@ struct Operator {
   bool is_truth = false;
   /// Each element of its lists is an operation of its own.
   bool is_foreach = false;
+  /// The CPU's kernel was seen to read beyond an element that stands for many.
+  bool wants_own_elements = false;
   /// It writes part of its first argument, or all of it: of memory that nobody has written yet, what it wrote is
   /// known and the rest is not.
   bool writes_parts = false;

@@ -363,10 +363,40 @@ def fault(function):
     return ""
 
 
+# Layers of which something is not computed, so that it reads as an assumed number, and why. They must not become fewer unseen.
+RECURRENT = "cuDNN's recurrent networks have no kernel on the CPU that takes the same arguments"
+ATTENTION = "the fused kernels' backward has none either"
+LAYOUT = "nested and sparse tensors' elements are not followed"
+UNKNOWN = {
+    "rnn": RECURRENT,
+    "gru": RECURRENT,
+    "gru_packed": RECURRENT,
+    "lstm": RECURRENT,
+    "lstm_packed": RECURRENT,
+    "lstm_projected": RECURRENT,
+    "attention": ATTENTION,
+    "attention_bool_mask": ATTENTION,
+    "attention_float_mask": ATTENTION,
+    "attention_causal": ATTENTION,
+    "attention_bf16": ATTENTION,
+    "attention_f16_mask": ATTENTION,
+    "rms_norm": ATTENTION,
+    "LogSigmoid": "the CPU's backward needs a buffer that CUDA's forward does not make",
+    "embedding_bag": "the CPU's backward needs a table that CUDA's forward does not make",
+    "transformer_encoder": LAYOUT,
+    "nested_tensor": LAYOUT,
+    "sparse_tensors": LAYOUT,
+    "checkpointing": "the operator at which recomputing stops ends by an exception",
+    "vectorized_and_functional": "batched gradients are views that have no memory of their own",
+}
+
+
 def main():
     failed = 0
     for name in sys.argv[1:] or checks:
         said = fault(checks[name])
+        if name in UNKNOWN:
+            said = "" if said.startswith("result") else f"is named as unknown ({UNKNOWN[name]}), but: {said or 'all is known'}"
         failed += bool(said)
         print("failed" if said else "ok", name, said, flush=True)
     print(f"{len(sys.argv[1:] or checks) - failed} passed, {failed} failed")
