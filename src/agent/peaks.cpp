@@ -11,8 +11,8 @@
 #include <memory>
 #include <string_view>
 
-#include "values/virtual_device.h"
 #include "run/process_state.h"
+#include "values/virtual_device.h"
 
 namespace torchmem::agent {
 namespace {

@@ -17,8 +17,8 @@
 #include "capture/module_scope.h"
 #include "capture/owners.h"
 #include "capture/python_frames.h"
-#include "values/virtual_device.h"
 #include "values/observer.h"
+#include "values/virtual_device.h"
 
 namespace torchmem::capture {
 namespace {
@@ -262,8 +262,8 @@ void install_operator_tracking(Owners* owners, bool program) {
   std::unordered_set<at::RecordScope> scopes = {at::RecordScope::FUNCTION,
                                                 at::RecordScope::BACKWARD_FUNCTION};
   if (program) scopes.insert(at::RecordScope::USER_SCOPE);
-  callback =
-      at::addGlobalCallback(at::RecordFunctionCallback(begin, end).needsInputs(owners != nullptr).scopes(scopes));
+  callback = at::addGlobalCallback(
+      at::RecordFunctionCallback(begin, end).needsInputs(owners != nullptr).scopes(scopes));
 }
 
 void follow_python() { follows_python = true; }

@@ -19,11 +19,12 @@ class Owners;
 /// the module and line of the operator that made it.
 ///
 /// `install_operator_tracking` adds global callbacks once for the life of the process. With `owners`, each
-/// operator and node tells it of its inputs. With `program`, places are Python's where there is no TorchScript,
-/// and "Optimizer.step" of PyTorch's own optimizers is one operator.
+/// operator and node tells it of its inputs. With `program`, places are Python's where there is no
+/// TorchScript, and "Optimizer.step" of PyTorch's own optimizers is one operator.
 void install_operator_tracking(Owners* owners, bool program);
 
-/// Without callbacks: `current_call_site` alone, with the operator whose values are followed, and Python's lines.
+/// Without callbacks: `current_call_site` alone, with the operator whose values are followed, and Python's
+/// lines.
 void follow_python();
 
 /// Whether the callbacks are left out, as if they had not been added. Called between operators.

@@ -9,8 +9,8 @@
 
 namespace torchmem::capture {
 
-/// What comes of the value that the host is just reading on this thread: "size", "loop", "branch", or "" where
-/// nothing that memory depends on is known to. Of a Python program its syntax tells (decides.py), of a
+/// What comes of the value that the host is just reading on this thread: "size", "loop", "branch", or ""
+/// where nothing that memory depends on is known to. Of a Python program its syntax tells (decides.py), of a
 /// TorchScript model its graph (`on_lines_that_decide`); elsewhere a truth value is a branch.
 std::string what_it_decides(const values::Reading& reading, const CallSite& site);
 

@@ -122,9 +122,12 @@ void watch_reads(const CallSite& site, const Finding& finding) {
   std::uint64_t next = kFirstWarning;
   while (next < here) next *= kNextWarning;
   if (here == next)
-    say(place_text(site) + " has read a value " + std::to_string(here) + " times that the virtual GPU does not know (" +
-        (finding.site.op.empty() ? "a copy to the host" : finding.site.op) + ", taken for " + finding.taken_for +
-        "). A loop that waits for it to change never ends: say what it is with --assume, or end the run after so "
+    say(place_text(site) + " has read a value " + std::to_string(here) +
+        " times that the virtual GPU does not know (" +
+        (finding.site.op.empty() ? "a copy to the host" : finding.site.op) + ", taken for " +
+        finding.taken_for +
+        "). A loop that waits for it to change never ends: say what it is with --assume, or end the run "
+        "after so "
         "many with --max-assumed-reads.");
   if (state().most_reads != 0 && all == state().most_reads + 1 && state().end)
     state().end("more than " + std::to_string(state().most_reads) +
@@ -184,8 +187,9 @@ int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, con
   const Finding copy = finding;
   const bool is_first = add(std::move(finding), bytes);
   if (is_bulk && is_first)
-    say(place_text(copy.site) + " copies " + format_bytes(bytes) + " to the host that this device does not hold (" +
-        copy.what + ", computed by kernels that did not run): a file that it is saved to has made-up numbers, " +
+    say(place_text(copy.site) + " copies " + format_bytes(bytes) +
+        " to the host that this device does not hold (" + copy.what +
+        ", computed by kernels that did not run): a file that it is saved to has made-up numbers, " +
         copy.taken_for + " and the like. Do not overwrite a real one.");
   if (!is_bulk) watch_reads(copy.site, copy);
   return was_said ? VirtualDevice::kAssumedAll : VirtualDevice::kAssumedGaps;
@@ -225,9 +229,12 @@ void observe_virtual_device(std::function<StreamWriter&()> writer) {
   state().assumptions = Assumptions::from_environment();
   if (const char* most = std::getenv("TORCHMEM_MAX_ASSUMED_READS"))
     state().most_reads = std::strtoull(most, nullptr, 10);
-  const VirtualDevice::Observer observer = {
-      nullptr,    value_assumed, workspace, unmodelled, [](void*, void* work) { values::launch_captured(work); },
-      [](void*, void* work) { values::drop_captured(work); }};
+  const VirtualDevice::Observer observer = {nullptr,
+                                            value_assumed,
+                                            workspace,
+                                            unmodelled,
+                                            [](void*, void* work) { values::launch_captured(work); },
+                                            [](void*, void* work) { values::drop_captured(work); }};
   values::virtual_device().set_observer(&observer);
   values::watch_values(mode_from_environment());
 }

@@ -25,8 +25,8 @@ void observe_virtual_device(std::function<StreamWriter&()> writer);
 /// return.
 void on_assumed_reads_limit(std::function<void(const std::string& reason)> end);
 
-/// What is read while one of these lives is no assumption: PyTorch compares a model's constants as it loads them,
-/// and that decides nothing.
+/// What is read while one of these lives is no assumption: PyTorch compares a model's constants as it loads
+/// them, and that decides nothing.
 class UncountedReads {
  public:
   UncountedReads();

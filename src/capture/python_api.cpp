@@ -32,7 +32,8 @@ const Python& python() {
 
 bool runs_python() {
   return python().found && python().is_initialized() &&
-         (python().is_finalizing == nullptr || !python().is_finalizing()) && python().this_thread() != nullptr;
+         (python().is_finalizing == nullptr || !python().is_finalizing()) &&
+         python().this_thread() != nullptr;
 }
 
 }  // namespace torchmem::capture

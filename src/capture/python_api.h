@@ -12,20 +12,20 @@ struct Python {
   PythonObject* (*this_thread)() = nullptr;
   int (*lock)() = nullptr;
   void (*unlock)(int) = nullptr;
-  PythonObject* (*current_frame)() = nullptr;                              // borrowed
-  PythonObject* (*outer_frame)(PythonObject*) = nullptr;                   // new
-  PythonObject* (*code_of)(PythonObject*) = nullptr;                       // new
+  PythonObject* (*current_frame)() = nullptr;             // borrowed
+  PythonObject* (*outer_frame)(PythonObject*) = nullptr;  // new
+  PythonObject* (*code_of)(PythonObject*) = nullptr;      // new
   int (*line_of)(PythonObject*) = nullptr;
-  PythonObject* (*attribute)(PythonObject*, const char*) = nullptr;        // new
+  PythonObject* (*attribute)(PythonObject*, const char*) = nullptr;  // new
   const char* (*utf8)(PythonObject*) = nullptr;
   void (*keep)(PythonObject*) = nullptr;
   void (*release)(PythonObject*) = nullptr;
   void (*clear_error)() = nullptr;
-  PythonObject* (*error)() = nullptr;                                      // borrowed
-  PythonObject* (*make_dictionary)() = nullptr;                            // new
+  PythonObject* (*error)() = nullptr;                                              // borrowed
+  PythonObject* (*make_dictionary)() = nullptr;                                    // new
   PythonObject* (*run)(const char*, int, PythonObject*, PythonObject*) = nullptr;  // new
-  PythonObject* (*item)(PythonObject*, const char*) = nullptr;             // borrowed
-  PythonObject* (*call)(PythonObject*, const char*, ...) = nullptr;        // new
+  PythonObject* (*item)(PythonObject*, const char*) = nullptr;                     // borrowed
+  PythonObject* (*call)(PythonObject*, const char*, ...) = nullptr;                // new
   bool found = true;
 
   Python();
@@ -33,8 +33,8 @@ struct Python {
 
 const Python& python();
 
-/// Whether the calling thread is one of Python's, and Python is not about to end: it would end a thread that asks
-/// for its lock then.
+/// Whether the calling thread is one of Python's, and Python is not about to end: it would end a thread that
+/// asks for its lock then.
 bool runs_python();
 
 /// The interpreter's lock; only where `runs_python`.

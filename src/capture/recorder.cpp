@@ -15,8 +15,8 @@
 #include "capture/saved_tensors.h"
 #include "capture/snapshot_json.h"
 #include "capture/statistics.h"
-#include "values/virtual_device.h"
 #include "capture/workspaces.h"
+#include "values/virtual_device.h"
 
 namespace torchmem::capture {
 namespace {

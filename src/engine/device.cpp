@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "values/virtual_device.h"
 #include "engine/failure.h"
 #include "engine/torch_message.h"
+#include "values/virtual_device.h"
 
 // Its own header wants the headers of cuBLAS and cuSPARSE, which are not needed here.
 namespace at::cuda {

@@ -10,7 +10,6 @@
 
 #include "capture/call_site.h"
 #include "capture/dtype.h"
-#include "values/virtual_device.h"
 #include "engine/attribution.h"
 #include "engine/autocast.h"
 #include "engine/device.h"
@@ -22,6 +21,7 @@
 #include "engine/optimizer.h"
 #include "engine/results.h"
 #include "engine/snapshots.h"
+#include "values/virtual_device.h"
 
 namespace torchmem::engine {
 namespace {

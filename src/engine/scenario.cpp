@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "capture/dtype.h"
-#include "values/virtual_device.h"
 #include "engine/autocast.h"
 #include "engine/device.h"
 #include "engine/failure.h"
@@ -19,6 +18,7 @@
 #include "engine/model.h"
 #include "engine/optimizer.h"
 #include "engine/results.h"
+#include "values/virtual_device.h"
 
 namespace torchmem::engine {
 namespace {

@@ -195,11 +195,12 @@ std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device devi
             "only: it cannot be loaded onto a CUDA device.\nGive the model as it was before quantization.");
   }
   if (has_onednn(request.model)) {
-    throw Failure(FailureKind::kBadModel,
-                  "The model " + request.model +
-                      " was saved after torch.jit.optimize_for_inference on the CPU, which puts oneDNN's weights and "
-                      "operators into it: no GPU can load them.\nSave it before that, or after torch.jit.freeze "
-                      "(docs/models.md).");
+    throw Failure(
+        FailureKind::kBadModel,
+        "The model " + request.model +
+            " was saved after torch.jit.optimize_for_inference on the CPU, which puts oneDNN's weights and "
+            "operators into it: no GPU can load them.\nSave it before that, or after torch.jit.freeze "
+            "(docs/models.md).");
   }
   if (!request.jit) {
     torch::jit::setGraphExecutorOptimize(false);

@@ -40,9 +40,8 @@ bool is_size_like(const Value* value) {
 }
 
 bool has_tensor_output(const Node* node) {
-  return std::any_of(node->outputs().begin(), node->outputs().end(), [](const Value* value) {
-    return value->type()->isSubtypeOf(*c10::TensorType::get());
-  });
+  return std::any_of(node->outputs().begin(), node->outputs().end(),
+                     [](const Value* value) { return value->type()->isSubtypeOf(*c10::TensorType::get()); });
 }
 
 /// Follows a number through the graph.

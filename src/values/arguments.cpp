@@ -140,8 +140,9 @@ torch::jit::Stack read_all(const Operator& op, const std::vector<Argument>& argu
     }
     std::vector<at::Tensor> tensors;
     for (std::size_t j = 0; j < argument.places.size(); ++j) {
-      tensors.push_back(argument.places[j] ? read_one(op, i, *argument.places[j], argument.is_number[j], state)
-                                           : argument.on_cpu[j]);
+      tensors.push_back(argument.places[j]
+                            ? read_one(op, i, *argument.places[j], argument.is_number[j], state)
+                            : argument.on_cpu[j]);
     }
     if (!argument.is_list) {
       stack.emplace_back(tensors.front());
@@ -170,8 +171,7 @@ std::vector<std::size_t> known_elements(const Operator& op, c10::ArrayRef<const 
       const at::Tensor tensor = list.get(j);
       if (!usable[j] || !tensor.is_cuda()) continue;
       const auto place = bounds.admit(tensor) ? place_of(tensor) : std::nullopt;
-      usable[j] = place && bounds.admit(*place) &&
-                  (op.overwrites(i) || state_of(*place) != State::kUnknown);
+      usable[j] = place && bounds.admit(*place) && (op.overwrites(i) || state_of(*place) != State::kUnknown);
     }
   }
   std::vector<std::size_t> elements;

@@ -25,21 +25,22 @@ struct Bounds {
 /// One argument of an operator, with places instead of device tensors, so that it can be read when it is
 /// needed and keeps none of them alive.
 struct Argument {
-  c10::IValue value;                         // as it was; of tensors, only when it is on the CPU
-  bool is_list = false;                      // of tensors
-  bool has_none = false;                     // of which some may be none
-  std::vector<std::optional<Place>> places;  // of the tensor, or of each in the list; nothing where on the CPU
-  std::vector<at::Tensor> on_cpu;            // beside them; undefined where on the device
-  std::vector<bool> is_number;               // a tensor that stands for a number, which has no dtype of its own
+  c10::IValue value;      // as it was; of tensors, only when it is on the CPU
+  bool is_list = false;   // of tensors
+  bool has_none = false;  // of which some may be none
+  std::vector<std::optional<Place>>
+      places;                      // of the tensor, or of each in the list; nothing where on the CPU
+  std::vector<at::Tensor> on_cpu;  // beside them; undefined where on the device
+  std::vector<bool> is_number;     // a tensor that stands for a number, which has no dtype of its own
 };
 
 /// What a first look at a call says.
 struct Look {
-  bool is_strange = false;        // has arguments that are not plain tensors on the CPU or a CUDA device
-  bool is_on_device = false;      // computes something on the device
-  bool has_large = false;         // reads a tensor that is over the bounds
-  bool has_unknown = false;       // reads small ones of which nothing is known
-  State state = State::kKnown;    // of the small ones
+  bool is_strange = false;      // has arguments that are not plain tensors on the CPU or a CUDA device
+  bool is_on_device = false;    // computes something on the device
+  bool has_large = false;       // reads a tensor that is over the bounds
+  bool has_unknown = false;     // reads small ones of which nothing is known
+  State state = State::kKnown;  // of the small ones
 };
 
 Look look_at(const Operator& op, c10::ArrayRef<const c10::IValue> inputs, const Bounds& bounds);

@@ -39,7 +39,7 @@ std::optional<std::int64_t> extent_of(const Operator& op, c10::ArrayRef<const c1
 }
 
 std::optional<std::int64_t> number_read_back(const Operator& op, const torch::jit::Stack& on_cpu,
-                                           const torch::jit::Stack& results) {
+                                             const torch::jit::Stack& results) {
   if (results.empty()) return std::nullopt;
   if (results[0].isBool()) return results[0].toBool();
   // Of truth values it counts those that are true.
@@ -89,9 +89,8 @@ bool fits(const Place& place, const at::Tensor& values) {
 }
 
 bool are_all_there(const std::vector<std::optional<Place>>& places) {
-  return std::all_of(places.begin(), places.end(), [](const auto& place) {
-    return !place || state_of(*place) != State::kUnknown;
-  });
+  return std::all_of(places.begin(), places.end(),
+                     [](const auto& place) { return !place || state_of(*place) != State::kUnknown; });
 }
 
 bool are_admitted(const std::vector<std::optional<Place>>& places, const Bounds& bounds) {
@@ -143,7 +142,8 @@ std::vector<std::optional<Place>> places_of(c10::ArrayRef<c10::IValue> outputs) 
 
 /// A sparse tensor's own elements are not followed; that it has none twice is likely.
 std::unique_ptr<Call> begin_coalesce(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
-  if (inputs.empty() || !inputs[0].isTensor() || !inputs[0].toTensor().is_cuda() || !inputs[0].toTensor().is_sparse())
+  if (inputs.empty() || !inputs[0].isTensor() || !inputs[0].toTensor().is_cuda() ||
+      !inputs[0].toTensor().is_sparse())
     return nullptr;
   auto call = std::make_unique<Call>(op);
   call->answer = inputs[0].toTensor()._nnz();
@@ -185,8 +185,7 @@ std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IV
   } else if (op.writes_parts && !look.has_large && look.has_unknown && has_self) {
     if (!begin_partial_write(*call, inputs, bounds)) return nullptr;
     is_useful = true;
-  } else if (!look.has_large &&
-             (!look.has_unknown || op.reads_back || decides_integers(op, inputs))) {
+  } else if (!look.has_large && (!look.has_unknown || op.reads_back || decides_integers(op, inputs))) {
     call->arguments = describe(inputs);
     gather();
   }
@@ -252,7 +251,8 @@ void end_call(const Operator& op, Call* call, c10::ArrayRef<c10::IValue> given, 
       if (op.is_fill && fill(*call, outputs)) return;
       if (are_admitted(outputs, bounds)) {
         if (!call->results) call->results = compute(op, call->on_cpu, call->seed);
-        if (call->results) write_results(op, call->arguments, call->on_cpu, *call->results, outputs, call->state);
+        if (call->results)
+          write_results(op, call->arguments, call->on_cpu, *call->results, outputs, call->state);
       }
     }
   }

@@ -101,7 +101,7 @@ void watch_values(Mode mode) {
   if (mode == Mode::kAll) the_bounds.integers = the_bounds.floats = std::size_t{1} << 48;
   at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
                             .needsInputs(true)
-                            .needsOutputs(true)
+                            .needsOutputs(mode != Mode::kNone)
                             .scopes({at::RecordScope::FUNCTION}));
 }
 

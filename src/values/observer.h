@@ -18,9 +18,9 @@ enum class Mode {
 std::optional<Mode> parse_mode(const std::string& word);
 
 /// From now on every operator that writes device memory is followed: what it computes of known values is
-/// computed on the CPU too and put into the virtual device's memory, and what nobody knows is forgotten there.
-/// Sizes that PyTorch reads back in an operator (nonzero, unique) are answered. Does nothing on a real device.
-/// Once a process, before anything is given to the device.
+/// computed on the CPU too and put into the virtual device's memory, and what nobody knows is forgotten
+/// there. Sizes that PyTorch reads back in an operator (nonzero, unique) are answered. Does nothing on a real
+/// device. Once a process, before anything is given to the device.
 ///
 /// A RecordFunction observer: inputs are looked at when an operator begins, since it may overwrite them and
 /// they are not there at its end; no reference to a device tensor outlives that look, so that memory is freed
@@ -31,8 +31,8 @@ void watch_values(Mode mode);
 struct Reading {
   std::string op;  // the innermost operator, "" where the host reads by itself
   c10::ScalarType dtype = c10::ScalarType::Byte;
-  /// An operator reads the size of its result, or its result: this number, known if it was computed from known
-  /// values.
+  /// An operator reads the size of its result, or its result: this number, known if it was computed from
+  /// known values.
   std::optional<std::int64_t> answer;
   bool is_known = false;
   /// A program or a model asks whether it is true.

@@ -27,33 +27,57 @@ constexpr std::string_view kMemoryKept[] = {
 
 /// Memory that is given as it is, or other kinds of work that have no value of their own.
 constexpr std::string_view kNotComputed[] = {
-    "aten::_local_scalar_dense", "aten::empty",         "aten::empty_like",   "aten::empty_strided",
-    "aten::empty_permuted",      "aten::new_empty",     "aten::lift",         "aten::lift_fresh",
-    "aten::new_empty_strided",   "aten::_pin_memory",   "aten::pin_memory",   "aten::is_pinned",
-    "aten::item",                "aten::is_nonzero",    "aten::record_stream", "aten::_to_cpu",
+    "aten::_local_scalar_dense",
+    "aten::empty",
+    "aten::empty_like",
+    "aten::empty_strided",
+    "aten::empty_permuted",
+    "aten::new_empty",
+    "aten::lift",
+    "aten::lift_fresh",
+    "aten::new_empty_strided",
+    "aten::_pin_memory",
+    "aten::pin_memory",
+    "aten::is_pinned",
+    "aten::item",
+    "aten::is_nonzero",
+    "aten::record_stream",
+    "aten::_to_cpu",
 };
 
 /// They need what the CPU's forward leaves to them, which CUDA's does not.
 constexpr std::string_view kDifferOnTheCpu[] = {
-    "aten::log_sigmoid_backward",          "aten::_embedding_bag_backward",
-    "aten::_embedding_bag_dense_backward", "aten::_embedding_bag_per_sample_weights_backward",
+    "aten::log_sigmoid_backward",
+    "aten::_embedding_bag_backward",
+    "aten::_embedding_bag_dense_backward",
+    "aten::_embedding_bag_per_sample_weights_backward",
 };
 
 /// Write elements of their first argument that other arguments name.
 constexpr std::string_view kWriteParts[] = {
-    "aten::scatter_",         "aten::put_",          "aten::index_copy_",   "aten::index_put_",
-    "aten::_index_put_impl_", "aten::masked_scatter_", "aten::masked_fill_", "aten::index_fill_",
+    "aten::scatter_",         "aten::put_",
+    "aten::index_copy_",      "aten::index_put_",
+    "aten::_index_put_impl_", "aten::masked_scatter_",
+    "aten::masked_fill_",     "aten::index_fill_",
 };
 
 /// In-place operators whose argument's earlier contents do not matter.
-constexpr std::string_view kOverwriting[] = {"aten::copy_",      "aten::fill_",        "aten::zero_",      "aten::random_",
-                                "aten::uniform_",   "aten::normal_",      "aten::bernoulli_", "aten::cauchy_",
-                                "aten::log_normal_", "aten::exponential_", "aten::geometric_"};
+constexpr std::string_view kOverwriting[] = {"aten::copy_",        "aten::fill_",     "aten::zero_",
+                                             "aten::random_",      "aten::uniform_",  "aten::normal_",
+                                             "aten::bernoulli_",   "aten::cauchy_",   "aten::log_normal_",
+                                             "aten::exponential_", "aten::geometric_"};
 
 /// Read a count from the device before they allocate their result, or the result itself.
-constexpr std::string_view kReadBack[] = {"aten::equal",            "aten::_coalesce", "aten::nonzero",          "aten::_unique",          "aten::_unique2",
-                                  "aten::unique_dim",       "aten::unique_consecutive", "aten::masked_select",
-                                  "aten::unique_dim_consecutive", "torchvision::nms"};
+constexpr std::string_view kReadBack[] = {"aten::equal",
+                                          "aten::_coalesce",
+                                          "aten::nonzero",
+                                          "aten::_unique",
+                                          "aten::_unique2",
+                                          "aten::unique_dim",
+                                          "aten::unique_consecutive",
+                                          "aten::masked_select",
+                                          "aten::unique_dim_consecutive",
+                                          "torchvision::nms"};
 
 /// Write their running statistics although the schema does not say so; the numbers are the positions.
 struct HiddenWrites {
@@ -62,8 +86,10 @@ struct HiddenWrites {
   std::optional<std::uint32_t> only_if;
 };
 constexpr HiddenWrites kHiddenWrites[] = {
-    {"aten::native_batch_norm", {3, 4}, 5},    {"aten::cudnn_batch_norm", {3, 4}, 5},
-    {"aten::miopen_batch_norm", {3, 4}, 5},    {"aten::batch_norm_gather_stats", {3, 4}, std::nullopt},
+    {"aten::native_batch_norm", {3, 4}, 5},
+    {"aten::cudnn_batch_norm", {3, 4}, 5},
+    {"aten::miopen_batch_norm", {3, 4}, 5},
+    {"aten::batch_norm_gather_stats", {3, 4}, std::nullopt},
     {"aten::batch_norm_update_stats", {1, 2}, std::nullopt},
     {"aten::batch_norm_gather_stats_with_counts", {3, 4}, std::nullopt},
 };
@@ -74,31 +100,51 @@ struct Meaning {
 };
 /// Where it is not true, of booleans, nor 0, of integers.
 constexpr Meaning kMeanings[] = {
-    {"aten::isnan", StandIn::kFalse},       {"aten::isinf", StandIn::kFalse},
-    {"aten::isposinf", StandIn::kFalse},    {"aten::isneginf", StandIn::kFalse},
-    {"aten::any", StandIn::kFalse},         {"aten::eq", StandIn::kFalse},
-    {"aten::lt", StandIn::kFalse},          {"aten::le", StandIn::kFalse},
-    {"aten::logical_not", StandIn::kFalse}, {"aten::signbit", StandIn::kFalse},
-    {"aten::argmax", StandIn::kIndex},      {"aten::argmin", StandIn::kIndex},
-    {"aten::max", StandIn::kIndex},         {"aten::min", StandIn::kIndex},
-    {"aten::topk", StandIn::kIndex},        {"aten::sort", StandIn::kIndex},
-    {"aten::argsort", StandIn::kIndex},     {"aten::kthvalue", StandIn::kIndex},
-    {"aten::mode", StandIn::kIndex},        {"aten::median", StandIn::kIndex},
-    {"aten::nanmedian", StandIn::kIndex},   {"aten::cummax", StandIn::kIndex},
-    {"aten::cummin", StandIn::kIndex},      {"aten::multinomial", StandIn::kIndex},
-    {"aten::_aminmax", StandIn::kIndex},    {"aten::sum", StandIn::kCount},
+    {"aten::isnan", StandIn::kFalse},
+    {"aten::isinf", StandIn::kFalse},
+    {"aten::isposinf", StandIn::kFalse},
+    {"aten::isneginf", StandIn::kFalse},
+    {"aten::any", StandIn::kFalse},
+    {"aten::eq", StandIn::kFalse},
+    {"aten::lt", StandIn::kFalse},
+    {"aten::le", StandIn::kFalse},
+    {"aten::logical_not", StandIn::kFalse},
+    {"aten::signbit", StandIn::kFalse},
+    {"aten::argmax", StandIn::kIndex},
+    {"aten::argmin", StandIn::kIndex},
+    {"aten::max", StandIn::kIndex},
+    {"aten::min", StandIn::kIndex},
+    {"aten::topk", StandIn::kIndex},
+    {"aten::sort", StandIn::kIndex},
+    {"aten::argsort", StandIn::kIndex},
+    {"aten::kthvalue", StandIn::kIndex},
+    {"aten::mode", StandIn::kIndex},
+    {"aten::median", StandIn::kIndex},
+    {"aten::nanmedian", StandIn::kIndex},
+    {"aten::cummax", StandIn::kIndex},
+    {"aten::cummin", StandIn::kIndex},
+    {"aten::multinomial", StandIn::kIndex},
+    {"aten::_aminmax", StandIn::kIndex},
+    {"aten::sum", StandIn::kCount},
     {"aten::count_nonzero", StandIn::kCount},
-    {"aten::isfinite", StandIn::kTrue},     {"aten::all", StandIn::kTrue},
-    {"aten::ne", StandIn::kTrue},           {"aten::gt", StandIn::kTrue},
-    {"aten::ge", StandIn::kTrue},           {"aten::logical_and", StandIn::kTrue},
-    {"aten::logical_or", StandIn::kTrue},   {"aten::isclose", StandIn::kTrue},
-    {"aten::searchsorted", StandIn::kTrue}, {"aten::bucketize", StandIn::kTrue},
-    {"aten::nonzero", StandIn::kTrue},      {"aten::_unique2", StandIn::kTrue},
+    {"aten::isfinite", StandIn::kTrue},
+    {"aten::all", StandIn::kTrue},
+    {"aten::ne", StandIn::kTrue},
+    {"aten::gt", StandIn::kTrue},
+    {"aten::ge", StandIn::kTrue},
+    {"aten::logical_and", StandIn::kTrue},
+    {"aten::logical_or", StandIn::kTrue},
+    {"aten::isclose", StandIn::kTrue},
+    {"aten::searchsorted", StandIn::kTrue},
+    {"aten::bucketize", StandIn::kTrue},
+    {"aten::nonzero", StandIn::kTrue},
+    {"aten::_unique2", StandIn::kTrue},
 };
 
 /// What it receives is put there by NCCL.
 bool is_communication(const std::string& name) {
-  return name.starts_with("c10d::") || name.starts_with("_c10d_functional::") || name.starts_with("symm_mem::");
+  return name.starts_with("c10d::") || name.starts_with("_c10d_functional::") ||
+         name.starts_with("symm_mem::");
 }
 
 /// What the schema and the dispatcher say.
@@ -123,11 +169,11 @@ void read_schema(Operator& op, const c10::FunctionSchema& schema) {
   op.arguments = arguments.size();
   op.returns = schema.returns().size();
   op.is_random = handle.hasTag(at::Tag::nondeterministic_seeded);
-  op.is_computed = !is_view && !keeps_memory && !is_one_of(op.name, kNotComputed) &&
-                   !is_one_of(op.name, kDifferOnTheCpu) &&
-                   !is_communication(op.name) &&
-                   (handle.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) || has_equivalent(op.name)) &&
-                   (!op.is_random || op.generator || !op.has_kernel);
+  op.is_computed =
+      !is_view && !keeps_memory && !is_one_of(op.name, kNotComputed) &&
+      !is_one_of(op.name, kDifferOnTheCpu) && !is_communication(op.name) &&
+      (handle.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU) || has_equivalent(op.name)) &&
+      (!op.is_random || op.generator || !op.has_kernel);
 }
 
 std::unique_ptr<Operator> make_operator(const at::RecordFunction& fn) {
@@ -147,7 +193,8 @@ std::unique_ptr<Operator> make_operator(const at::RecordFunction& fn) {
     op->stand_in = meaning.stand_in;
     op->compares = meaning.name != "aten::sum";
   }
-  op->wants_own_elements = is_one_of(op->name, {"aten::median", "aten::nanmedian", "aten::kthvalue", "aten::mode"});
+  op->wants_own_elements =
+      is_one_of(op->name, {"aten::median", "aten::nanmedian", "aten::kthvalue", "aten::mode"});
   op->writes_parts = is_one_of(op->name, kWriteParts);
   op->is_fill = is_one_of(op->name, {"aten::fill_", "aten::zero_"});
   op->reads_back = is_one_of(op->name, kReadBack);

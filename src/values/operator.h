@@ -13,10 +13,10 @@ namespace torchmem::values {
 /// What an operator's integers or booleans are taken for when it was given values that nobody knows
 /// (stand_in.h).
 enum class StandIn : std::uint8_t {
-  kTrue,    // booleans; integers are 0
-  kFalse,   // booleans; integers are 0
-  kIndex,   // positions in the dimension that is reduced or ordered
-  kCount,   // of elements that are true: half of them
+  kTrue,   // booleans; integers are 0
+  kFalse,  // booleans; integers are 0
+  kIndex,  // positions in the dimension that is reduced or ordered
+  kCount,  // of elements that are true: half of them
 };
 
 /// One overload of an operator, as far as its values go. Made at its first call, kept for good.
@@ -31,8 +31,8 @@ struct Operator {
   std::optional<std::uint32_t> written_if;
   /// The CPU has a kernel for it that means the same; it is no view and no allocation.
   bool is_computed = false;
-  /// It has a kernel of its own, so that what is in its results is not known unless it was computed. Of others,
-  /// those that they are made of write what they write.
+  /// It has a kernel of its own, so that what is in its results is not known unless it was computed. Of
+  /// others, those that they are made of write what they write.
   bool has_kernel = false;
   /// A copy, which the device may do by itself.
   bool is_copy = false;
@@ -55,8 +55,8 @@ struct Operator {
   bool is_foreach = false;
   /// The CPU's kernel was seen to read beyond an element that stands for many.
   bool wants_own_elements = false;
-  /// It writes part of its first argument, or all of it: of memory that nobody has written yet, what it wrote is
-  /// known and the rest is not.
+  /// It writes part of its first argument, or all of it: of memory that nobody has written yet, what it wrote
+  /// is known and the rest is not.
   bool writes_parts = false;
   /// Gradients that may overflow are looked at: `found_inf` stays what it was where nobody knows.
   bool looks_for_overflow = false;

@@ -66,7 +66,8 @@ void end_partial_write(Call& call) {
   const bool* known = is_same.const_data_ptr<bool>();
   for_each_element(place, [&](std::int64_t i, std::uint64_t address) {
     if (known[i])
-      virtual_device().poke(address, place.item_bytes(), bytes + static_cast<std::size_t>(i) * place.item_bytes(),
+      virtual_device().poke(address, place.item_bytes(),
+                            bytes + static_cast<std::size_t>(i) * place.item_bytes(),
                             static_cast<int>(call.state));
   });
 }

@@ -21,9 +21,7 @@ at::Tensor unknown_floats(at::ScalarType dtype) {
   return order.to(at::kDouble).div(2 * kBlock).add(1).to(dtype);
 }
 
-bool is_quantity(at::ScalarType dtype) {
-  return at::isFloatingType(dtype) || at::isComplexType(dtype);
-}
+bool is_quantity(at::ScalarType dtype) { return at::isFloatingType(dtype) || at::isComplexType(dtype); }
 
 const at::Tensor& floats_of(at::ScalarType dtype) {
   static auto* made = new std::array<at::Tensor, static_cast<std::size_t>(at::ScalarType::NumOptions)>;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMostRuns = 1 << 16;  // beyond it what lies between the elements is forgotten too
 
-constexpr std::size_t kRemembered = 1 << 16;     // bytes from which on a tensor's type is kept
+constexpr std::size_t kRemembered = 1 << 16;  // bytes from which on a tensor's type is kept
 
 /// torch.save copies bytes, not tensors: this tells what they would be.
 class WrittenTypes {
@@ -98,8 +98,9 @@ std::size_t Place::span_bytes() const {
 
 std::optional<Place> place_of(const at::Tensor& tensor) {
   const std::uint64_t storage = storage_address(tensor);
-  if (storage == 0 && !(tensor.defined() && tensor.is_cuda() && tensor.numel() == 0 &&
-                        tensor.layout() == at::kStrided && !tensor.is_nested() && !tensor.key_set().has(c10::DispatchKey::Python)))
+  if (storage == 0 &&
+      !(tensor.defined() && tensor.is_cuda() && tensor.numel() == 0 && tensor.layout() == at::kStrided &&
+        !tensor.is_nested() && !tensor.key_set().has(c10::DispatchKey::Python)))
     return std::nullopt;
   Place place;
   place.dtype = tensor.scalar_type();
@@ -149,8 +150,7 @@ void write(const Place& place, const at::Tensor& given, State state) {
   at::Tensor values = given;
   if (place.conjugate) values = values.conj().resolve_conj();
   if (place.negative) values = values.neg();
-  at::Tensor memory =
-      at::detail::empty_cpu({static_cast<std::int64_t>(span / item)}, place.dtype);
+  at::Tensor memory = at::detail::empty_cpu({static_cast<std::int64_t>(span / item)}, place.dtype);
   auto* bytes = static_cast<char*>(memory.data_ptr());
   memory.as_strided(place.sizes, place.strides).copy_(values);
   for_each_run(place, [&](std::int64_t offset, std::int64_t length) {

@@ -16,8 +16,8 @@ enum class State : int {
   kKnown = 2,
 };
 
-/// Where a tensor's elements lie in device memory. Holds no reference: an operator's arguments must be free to
-/// go when PyTorch lets them go.
+/// Where a tensor's elements lie in device memory. Holds no reference: an operator's arguments must be free
+/// to go when PyTorch lets them go.
 struct Place {
   std::uint64_t address = 0;  // of the first element
   c10::DimVector sizes;

@@ -142,8 +142,7 @@ TMV_EXPORT int tmv_value_peek(uint64_t address, size_t bytes, void* to) {
   State& all = state();
   settle(all, address, bytes);
   std::lock_guard<Mutex> lock(all.mutex);
-  Contents::Doubt doubt =
-      to ? all.contents.read(address, to, bytes) : all.contents.doubt(address, bytes);
+  Contents::Doubt doubt = to ? all.contents.read(address, to, bytes) : all.contents.doubt(address, bytes);
   return doubt.unknown ? tmv_value_unknown : doubt.assumed ? tmv_value_assumed : tmv_value_known;
 }
 

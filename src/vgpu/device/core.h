@@ -135,8 +135,8 @@ int tmv_stream_priority(void* stream, int* priority);
 int tmv_stream_sync(
     void* stream);  // kCaptureUnsupported, and the capture is lost, while the stream is capturing
 int tmv_device_sync();
-// The host synchronizes with a stream or an event, or with all: it waits for what others have to do with their
-// work (values.h, tmv_stream_awaits). The other functions here never wait.
+// The host synchronizes with a stream or an event, or with all: it waits for what others have to do with
+// their work (values.h, tmv_stream_awaits). The other functions here never wait.
 void tmv_host_waits(void* stream_or_event);
 void tmv_host_waits_for_all();
 int tmv_stream_device(void* stream, int* device);

@@ -65,8 +65,7 @@ TMV_EXPORT void tmv_count_value(uint64_t address, size_t bytes) {
   tmv_assume_value(address, bytes, nullptr, nullptr, 0);
 }
 
-TMV_EXPORT int tmv_assume_value(uint64_t address, size_t bytes, void* to, const tmv_gap* gaps,
-                                size_t count) {
+TMV_EXPORT int tmv_assume_value(uint64_t address, size_t bytes, void* to, const tmv_gap* gaps, size_t count) {
   Findings& all = the_findings.get();
   tmv_observer observer;
   {

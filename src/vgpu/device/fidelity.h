@@ -21,8 +21,8 @@ enum tmv_assumption {
 struct tmv_observer {
   void* user;
   // The host read `bytes` at `address` into `to`, of which some are assumed, and those in `gaps` (rising)
-  // unknown: they are zero, and to be filled here with what they are taken for. `to` null: a value was assumed
-  // that nobody reads. Returns a tmv_assumption.
+  // unknown: they are zero, and to be filled here with what they are taken for. `to` null: a value was
+  // assumed that nobody reads. Returns a tmv_assumption.
   int (*value_assumed)(void* user, uint64_t address, size_t bytes, void* to, const tmv_gap* gaps,
                        size_t count);
   // A workspace size was asked for. how: 0 recorded on a device, 1 estimated, 2 unknown and taken as 0, 3 it

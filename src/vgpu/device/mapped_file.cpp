@@ -83,9 +83,8 @@ std::shared_ptr<const Extent> mapped_extent(const void* bytes, size_t size) {
   });
   struct stat facts {};
   uint64_t offset = mapping.offset + (address - mapping.begin);
-  if (fstat(file, &facts) != 0 || facts.st_ino != mapping.inode ||
-      major(facts.st_dev) != mapping.major || minor(facts.st_dev) != mapping.minor ||
-      offset + size > static_cast<uint64_t>(facts.st_size))
+  if (fstat(file, &facts) != 0 || facts.st_ino != mapping.inode || major(facts.st_dev) != mapping.major ||
+      minor(facts.st_dev) != mapping.minor || offset + size > static_cast<uint64_t>(facts.st_size))
     return nullptr;
   return std::make_shared<const Extent>(std::move(owned), static_cast<off_t>(offset), size, false, getpid());
 }

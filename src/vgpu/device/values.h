@@ -35,17 +35,17 @@ bool tmv_capture_work(void* stream, void* work);
 // The state of each byte of the range.
 void tmv_value_states(uint64_t address, size_t bytes, unsigned char* states);
 // The range is unknown, but its value is on its way (from another rank). The first who needs any of it calls
-// `resolve`, once, with no lock held: it fills `to` and `states` (one for each byte; all zero before, which is
-// unknown). What was written over in the meantime stays as it was written. `what` then belongs to the device,
-// and is given back by `release(what)`, once: after it was resolved, or when all of the range was written over
-// or freed first; it must not call the device.
+// `resolve`, once, with no lock held: it fills `to` and `states` (one for each byte; all zero before, which
+// is unknown). What was written over in the meantime stays as it was written. `what` then belongs to the
+// device, and is given back by `release(what)`, once: after it was resolved, or when all of the range was
+// written over or freed first; it must not call the device.
 void tmv_value_pending(uint64_t address, size_t bytes,
                        void (*resolve)(void* what, void* to, unsigned char* states),
                        void (*release)(void* what), void* what);
-// The stream's work includes something that others do, and is done when `wait(what)` returns: who synchronizes
-// with the stream, or with one that came to wait for it, calls that, with no lock held. Later work of the same
-// `key` takes the place of earlier work. `what` is given back by `release(what)`, which must not call the
-// device.
+// The stream's work includes something that others do, and is done when `wait(what)` returns: who
+// synchronizes with the stream, or with one that came to wait for it, calls that, with no lock held. Later
+// work of the same `key` takes the place of earlier work. `what` is given back by `release(what)`, which must
+// not call the device.
 void tmv_stream_awaits(void* stream, const void* key, void (*wait)(void* what), void (*release)(void* what),
                        void* what);
 }
