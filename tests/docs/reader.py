@@ -14,12 +14,22 @@ TRAIN = (
 )
 
 
+EXPORT = """
+import torch
+
+model = torch.nn.Linear(4, 2).cuda().eval()
+torch.jit.trace(model, torch.randn(3, 4, device="cuda")).save("exported.pt")
+"""
+
+
 class Reader:
-    """Runs commands in `folder`: torchmem and python3 are in PATH; scripts/torchmem, models and a train.py are there."""
+    """Runs commands in `folder`: torchmem and python3 are in PATH; scripts/torchmem, models, a train.py and an
+    export.py are there."""
 
     def __init__(self, folder, torchmem, python, models):
         self.folder, self.python = folder, python
         (folder / "train.py").write_text(TRAIN)
+        (folder / "export.py").write_text(EXPORT)
         for name in ("scripts", "bin"):
             (folder / name).mkdir()
         # Also the action's own folder: without its input torchmem it runs the scripts/torchmem beside it.

@@ -101,6 +101,21 @@ class Values(RunTest):
             """)
         self.assert_ended(ended)
 
+    def test_random_numbers_are_the_same_each_time_and_assumed(self):
+        text = """
+            import torch
+            torch.manual_seed(3)
+            print([torch.randint(0, 1000, (1,), device="cuda").item() for _ in range(3)], torch.rand(2, device="cuda").tolist())
+            print(torch.randperm(5, device="cuda").sum().item(), torch.rand(1).item())
+            """
+        first, second = run_python(text), run_python(text)
+        self.assert_ended(first)
+        self.assertEqual(first.stdout, second.stdout)
+        numbers = eval(first.stdout.split("]")[0] + "]")
+        self.assertEqual(len(set(numbers)), 3, "each draw is another one")
+        self.assertEqual(first.processes[0]["assumed_values"], 5)
+        self.assertIn("10 0.0042", first.stdout.splitlines()[1], "the CPU's own generator is as if nobody else drew")
+
     def test_a_captured_graph_counts_at_each_launch(self):
         ended = run_python("""
             import torch
