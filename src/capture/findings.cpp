@@ -30,10 +30,12 @@ struct State {
   std::map<Finding, Repeats> findings;
 };
 
-State& state() {
+State*& the_state() {
   static auto* instance = new State;
-  return *instance;
+  return instance;
 }
+
+State& state() { return *the_state(); }
 
 void write(const Finding& finding, std::uint64_t count, std::uint64_t bytes) {
   nlohmann::json record = {
@@ -120,6 +122,11 @@ void write_repeats() {
   }
 }
 
-void forget_findings() { state().findings.clear(); }
+void forget_findings() {
+  // Another one: a thread of the parent's may have held the lock of this one.
+  auto* own = new State;
+  own->writer = state().writer;
+  the_state() = own;
+}
 
 }  // namespace torchmem::capture

@@ -52,14 +52,25 @@ c10::ArrayRef<T> last(c10::ArrayRef<T> values, std::size_t count) {
   return values.size() > count ? values.slice(values.size() - count) : values;
 }
 
-std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
+/// Null also for tensors that are like no others: their values are not known, but what is written still is
+/// forgotten.
+std::unique_ptr<Call> follow(const Operator& op, c10::ArrayRef<const c10::IValue> inputs, bool capturing) {
+  try {
+    return begin_call(op, inputs, the_bounds, capturing);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fn) {
   const Operator& op = operator_of(fn);
   const auto inputs = last(fn.inputs(), op.handle ? op.arguments : fn.inputs().size());
   std::unique_ptr<Call> call;
   const bool capturing = is_capturing();
   // What an operator that is captured is made of is part of it.
   if (capturing && innermost != nullptr && innermost->is_captured) return nullptr;
-  if (op.handle && the_mode != Mode::kNone) call = begin_call(op, inputs, the_bounds, capturing);
+  if (op.handle && the_mode != Mode::kNone) call = follow(op, inputs, capturing);
+  if (!capturing && writes(op, inputs)) forget_written(op, inputs);
   if (!call && op.read) call = std::make_unique<Call>(op);
   if (call) {
     if (op.read && *op.read < inputs.size() && inputs[*op.read].isTensor() &&
@@ -67,11 +78,10 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
       call->read_dtype = inputs[*op.read].toTensor().scalar_type();
     call->outer = std::exchange(innermost, call.get());
   }
-  if (!capturing && writes(op, inputs)) forget_written(op, inputs);
   return call;
 }
 
-void end(const at::RecordFunction& fn, at::ObserverContext* context) {
+void end_operator(const at::RecordFunction& fn, at::ObserverContext* context) {
   auto* call = static_cast<Call*>(context);
   if (call != nullptr) innermost = call->outer;
   if (the_mode == Mode::kNone) return;
@@ -83,6 +93,23 @@ void end(const at::RecordFunction& fn, at::ObserverContext* context) {
     capture_call(std::move(*call), outputs, c10::cuda::getCurrentCUDAStream().stream());
   } else {
     end_call(op, call, outputs, the_bounds);
+  }
+}
+
+/// PyTorch would show the program's user what an observer throws.
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
+  try {
+    return begin_operator(fn);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+void end(const at::RecordFunction& fn, at::ObserverContext* context) {
+  try {
+    end_operator(fn, context);
+  } catch (const std::exception&) {
+    return;
   }
 }
 
