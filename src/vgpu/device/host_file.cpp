@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 
 namespace torchmem::vgpu {
@@ -50,6 +51,18 @@ bool write_all(int file, const void* bytes, size_t size, off_t offset) {
   return true;
 }
 
+// Older overlay file systems, as containers have, know no files without a name.
+int open_nameless(const char* folder) {
+  int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (file >= 0) return file;
+  char path[4096];
+  if (std::snprintf(path, sizeof path, "%s/torchmem-values-XXXXXX", folder) >= static_cast<int>(sizeof path))
+    return -1;
+  file = mkostemp(path, O_CLOEXEC);
+  if (file >= 0) unlink(path);
+  return file;
+}
+
 }  // namespace
 
 Extent::~Extent() {
@@ -79,7 +92,7 @@ bool HostFile::open_file() {
   const char* folders[] = {std::getenv("TORCHMEM_RUN_DIR"), std::getenv("TMPDIR"), "/tmp", "/var/tmp"};
   for (const char* folder : folders) {
     if (!folder || !*folder || is_memory(folder)) continue;
-    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int file = open_nameless(folder);
     if (file < 0) continue;
     file_ = owned(file);
     return true;
