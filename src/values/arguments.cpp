@@ -160,15 +160,15 @@ torch::jit::Stack read_all(const Operator& op, const std::vector<Argument>& argu
 
 std::vector<std::size_t> known_elements(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
                                         const Bounds& bounds) {
-  std::vector<char> usable;
+  std::vector<bool> usable;
   for (std::uint32_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].isTensorList()) continue;
     const auto list = inputs[i].toTensorList();
     if (list.empty()) continue;  // not given
-    if (usable.empty()) usable.assign(list.size(), 1);
+    if (usable.empty()) usable.assign(list.size(), true);
     if (usable.size() != list.size()) return {};
     for (std::size_t j = 0; j < list.size(); ++j) {
-      const at::Tensor tensor = list.get(j);
+      const at::Tensor& tensor = list.get(j);
       if (!usable[j] || !tensor.is_cuda()) continue;
       const auto place = bounds.admit(tensor) ? place_of(tensor) : std::nullopt;
       usable[j] = place && bounds.admit(*place) && (op.overwrites(i) || state_of(*place) != State::kUnknown);

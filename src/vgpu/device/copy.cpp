@@ -29,6 +29,7 @@ void settle(State& all, uint64_t address, size_t bytes) {
 void assume(State& all, uint64_t address, size_t bytes, void* to,
             const std::vector<Contents::Range>& unknown) {
   std::vector<tmv_gap> gaps;
+  gaps.reserve(unknown.size());
   for (const auto& range : unknown) gaps.push_back({range.address - address, range.size});
   int assumed = tmv_assume_value(address, bytes, to, gaps.data(), gaps.size());
   if (assumed == tmv_not_assumed || bytes > Contents::max_write) return;
