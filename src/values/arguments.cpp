@@ -13,8 +13,6 @@
 namespace torchmem::values {
 namespace {
 
-bool is_integer(at::ScalarType dtype) { return at::isIntegralType(dtype, /*includeBool=*/true); }
-
 bool is_on_cuda(const c10::IValue& value) { return value.isDevice() && value.toDevice().is_cuda(); }
 
 /// Calls `visit(tensor)` for the tensors of one argument.

@@ -12,8 +12,6 @@
 namespace torchmem::values {
 namespace {
 
-bool is_integer(at::ScalarType dtype) { return at::isIntegralType(dtype, /*includeBool=*/true); }
-
 /// Of a draw: the device's generator's seed and how far it has come, so that the same program draws the same.
 std::uint64_t seed_of(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;

@@ -16,6 +16,9 @@ enum class State : int {
   kKnown = 2,
 };
 
+/// Integers and truth values decide sizes and branches; floats as a rule do not.
+inline bool is_integer(at::ScalarType dtype) { return at::isIntegralType(dtype, /*includeBool=*/true); }
+
 /// Where a tensor's elements lie in device memory. Holds no reference: an operator's arguments must be free
 /// to go when PyTorch lets them go.
 struct Place {

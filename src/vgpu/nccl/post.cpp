@@ -110,9 +110,8 @@ const char* name(Call call) {
     case Call::scatter:
       return "ncclScatter";
     case Call::send:
+    case Call::receive:  // it waits for one
       return "ncclSend";
-    case Call::receive:
-      return "ncclSend";  // what is waited for
   }
   return "";
 }
