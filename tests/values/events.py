@@ -2,12 +2,16 @@
 
     python3 events.py --torchmem BIN --models DIR --python PYTHON [--quick]
 
-Of models with their addresses; of programs, whose address space is the process's own, actions and sizes. Exit code 1 when one differs.
+Of models with their addresses; of programs, whose address space is the process's own, actions and sizes. What is freed in a row is compared as a
+whole: autocast's cache, and all that is left at the end, go in the order of host addresses, which two runs alike have different. Exit code 1
+when one differs.
 """
 
 import argparse
 import concurrent.futures
+import itertools
 import json
+import os
 import pathlib
 import pickle
 import subprocess
@@ -24,26 +28,27 @@ def model_command(options, case):
     for option in ("optimizer", "autocast"):
         if option in case:
             command += [f"--{option}", case[option]]
-    return command, []
+    return command, [], {}
 
 
 def program_command(options, case):
-    program = [options.python, str(PARITY / "model_program.py"), case["spec"]]
-    return [options.torchmem, "run", "--device", "virtual:h200", "--quiet"], ["--", *program]
+    words = case["spec"].split("|")
+    settings = {"PYTORCH_CUDA_ALLOC_CONF": words[4]} if len(words) > 4 else {}
+    program = [options.python, str(PARITY / "model_program.py"), "|".join(words[:4])]
+    return [options.torchmem, "run", "--device", "virtual:h200", "--quiet"], ["--", *program], settings
 
 
 def events(command, values, with_addresses):
-    words, program = command
+    words, program, settings = command
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "run.pickle")
-        ended = subprocess.run([*words, "--values", values, "--save", str(file), *program], capture_output=True, text=True)
+        ended = subprocess.run([*words, "--values", values, "--save", str(file), *program], capture_output=True, text=True, env={**os.environ, **settings})
         if ended.returncode != 0:
             raise RuntimeError(f"exit code {ended.returncode}\n{ended.stderr[-2000:]}")
         traces = pickle.loads(file.read_bytes())["device_traces"]
     found = [(event["action"], event["size"], event["addr"] if with_addresses else 0) for trace in traces for event in trace]
-    # When all is over, what is left goes in the order of host addresses, which two runs alike have different.
-    last = max(i for i, event in enumerate(found) if not event[0].startswith("free"))
-    return found[: last + 1] + sorted(found[last + 1 :])
+    groups = itertools.groupby(found, key=lambda event: event[0].startswith("free"))
+    return [event for is_free, group in groups for event in (sorted(group) if is_free else group)]
 
 
 def compare(job):
