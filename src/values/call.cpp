@@ -8,6 +8,8 @@
 #include "values/compute.h"
 #include "values/partial_write.h"
 #include "values/stand_in.h"
+#include "values/tensor_memory.h"
+#include "values/virtual_device.h"
 
 namespace torchmem::values {
 namespace {
@@ -223,7 +225,32 @@ void write_results(const Operator& op, const std::vector<Argument>& arguments,
   }
 }
 
+namespace {
+
+/// Most results are floats that nobody knows: nothing is to be noted of them but that. False where there is
+/// more to do.
+bool forget_floats(const Operator& op, c10::ArrayRef<c10::IValue> outputs) {
+  for (const auto& output : outputs) {
+    if (!output.isTensor()) return false;
+    const at::Tensor& tensor = output.toTensor();
+    if (tensor.defined() && (!at::isFloatingType(tensor.scalar_type()) || tensor.layout() != at::kStrided ||
+                             tensor.is_nested() || !tensor.is_contiguous()))
+      return false;
+  }
+  if (!op.has_kernel) return true;
+  for (const auto& output : outputs) {
+    const at::Tensor& tensor = output.toTensor();
+    if (const std::uint64_t storage = storage_address(tensor); storage != 0 && tensor.numel() > 0)
+      virtual_device().written(
+          storage + static_cast<std::uint64_t>(tensor.storage_offset()) * tensor.itemsize(), tensor.nbytes());
+  }
+  return true;
+}
+
+}  // namespace
+
 void end_call(const Operator& op, Call* call, c10::ArrayRef<c10::IValue> given, const Bounds& bounds) {
+  if (call == nullptr && forget_floats(op, given)) return;
   std::vector<std::optional<Place>> outputs = places_of(given);
   if (call != nullptr && op.looks_for_overflow && call->on_cpu.empty() && call->results) {
     const auto& place = call->arguments[0].places[0];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -243,7 +244,8 @@ const Operator& operator_of(const at::RecordFunction& fn) {
   thread_local std::array<Slot, 512> slots;
   const Key key{fn.name(), fn.overload_name()};
   auto& slot = slots[Hash()(key) % slots.size()];
-  if (slot.op != nullptr && slot.key == key && slot.op->name == key.name) return *slot.op;
+  if (slot.op != nullptr && slot.key == key && std::strcmp(slot.op->name.c_str(), key.name) == 0)
+    return *slot.op;
   const std::lock_guard lock(known().mutex);
   auto& entry = known().operators[key];
   if (!entry || entry->name != key.name) entry = make_operator(fn);
