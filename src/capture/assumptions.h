@@ -3,8 +3,6 @@
 #include <c10/core/ScalarType.h>
 
 #include <cstddef>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 

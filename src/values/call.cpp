@@ -132,14 +132,6 @@ bool decides_integers(const Operator& op, c10::ArrayRef<const c10::IValue> input
   return op.compares;
 }
 
-}  // namespace
-
-std::vector<std::optional<Place>> places_of(c10::ArrayRef<c10::IValue> outputs) {
-  std::vector<std::optional<Place>> places;
-  for (const auto& value : outputs) add_places(value, places);
-  return places;
-}
-
 /// A sparse tensor's own elements are not followed; that it has none twice is likely.
 std::unique_ptr<Call> begin_coalesce(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
   if (inputs.empty() || !inputs[0].isTensor() || !inputs[0].toTensor().is_cuda() ||
@@ -148,6 +140,14 @@ std::unique_ptr<Call> begin_coalesce(const Operator& op, c10::ArrayRef<const c10
   auto call = std::make_unique<Call>(op);
   call->answer = inputs[0].toTensor()._nnz();
   return call;
+}
+
+}  // namespace
+
+std::vector<std::optional<Place>> places_of(c10::ArrayRef<c10::IValue> outputs) {
+  std::vector<std::optional<Place>> places;
+  for (const auto& value : outputs) add_places(value, places);
+  return places;
 }
 
 std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
@@ -221,7 +221,12 @@ void write_results(const Operator& op, const std::vector<Argument>& arguments,
   std::vector<at::Tensor> tensors;
   for (const auto& result : results) add_tensors(result, tensors);
   for (std::size_t i = 0; i < tensors.size() && i < outputs.size(); ++i) {
-    if (outputs[i] && fits(*outputs[i], tensors[i])) write(*outputs[i], tensors[i], state);
+    if (!outputs[i]) continue;
+    // Another size or type than the CPU's: what operators within left there is not the result.
+    if (fits(*outputs[i], tensors[i]))
+      write(*outputs[i], tensors[i], state);
+    else
+      forget(*outputs[i]);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "values/captured.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "values/compute.h"
@@ -14,12 +15,14 @@ struct Captured {
   const Operator& op;
   std::vector<Argument> arguments;
   std::vector<std::optional<Place>> outputs;
+  Bounds bounds;
   std::uint64_t launches = 0;
 };
 
 bool is_small(const Captured& captured) {
-  const Bounds bounds;
-  const auto admitted = [&](const std::optional<Place>& place) { return !place || bounds.admit(*place); };
+  const auto admitted = [&](const std::optional<Place>& place) {
+    return !place || captured.bounds.admit(*place);
+  };
   for (std::uint32_t i = 0; i < captured.arguments.size(); ++i) {
     for (const auto& place : captured.arguments[i].places) {
       if (!admitted(place)) return false;
@@ -43,7 +46,7 @@ void forget_all(const Captured& captured) {
 
 }  // namespace
 
-void capture_call(Call&& call, c10::ArrayRef<c10::IValue> outputs, void* stream) {
+void capture_call(Call&& call, c10::ArrayRef<c10::IValue> outputs, void* stream, const Bounds& bounds) {
   for (Argument& argument : call.arguments) {
     for (at::Tensor& tensor : argument.on_cpu) {  // a number, as it is now
       if (tensor.defined()) {
@@ -52,7 +55,7 @@ void capture_call(Call&& call, c10::ArrayRef<c10::IValue> outputs, void* stream)
       }
     }
   }
-  auto* captured = new Captured{call.op, std::move(call.arguments), places_of(outputs)};
+  auto* captured = new Captured{call.op, std::move(call.arguments), places_of(outputs), bounds};
   virtual_device().capture_work(stream, captured);
 }
 

@@ -90,7 +90,7 @@ void end_operator(const at::RecordFunction& fn, at::ObserverContext* context) {
   if (!op.handle || (!op.is_computed && !op.has_kernel && !op.reads_back && !op.looks_for_overflow)) return;
   const auto outputs = last(c10::ArrayRef<c10::IValue>(fn.outputs()), op.returns);
   if (call != nullptr && call->is_captured) {
-    capture_call(std::move(*call), outputs, c10::cuda::getCurrentCUDAStream().stream());
+    capture_call(std::move(*call), outputs, c10::cuda::getCurrentCUDAStream().stream(), the_bounds);
   } else {
     end_call(op, call, outputs, the_bounds);
   }
