@@ -13,6 +13,7 @@
 #include "capture/dtype.h"
 #include "capture/finding.h"
 #include "capture/findings.h"
+#include "capture/saves.h"
 #include "torchmem/bytes.h"
 #include "values/compute.h"
 #include "values/observer.h"
@@ -76,8 +77,17 @@ void watch_reads(const CallSite& site, const Finding& finding) {
                 " assumed values were read (--max-assumed-reads), the last one at " + place_text(site));
 }
 
-std::string tensor_text(at::ScalarType dtype, std::size_t bytes) {
-  return std::to_string(bytes / c10::elementSize(dtype)) + " of " + dtype_name(dtype);
+std::string bulk_text(at::ScalarType dtype, std::size_t bytes, std::uint64_t address) {
+  const std::string saved = what_it_saves(address);
+  return (saved.empty() ? "" : saved + ": ") + std::to_string(bytes / c10::elementSize(dtype)) + " of " +
+         dtype_name(dtype);
+}
+
+void warn_of_bulk(const Finding& finding, std::size_t bytes) {
+  say(place_text(finding.site) + " copies " + format_bytes(bytes) +
+      " to the host that this device does not hold, since no kernel ran (" + finding.what +
+      "). What is made of it has made-up numbers, " + finding.taken_for +
+      " and the like: do not overwrite a real file with it.");
 }
 
 /// An integer of that many bytes, or a truth value.
@@ -128,19 +138,15 @@ int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, con
     }
     finding.taken_for = values::text_of(dtype, to);
   }
-  const bool is_bulk = to != nullptr && bytes >= kBulk;
-  if (is_bulk) finding.what = tensor_text(dtype, bytes);
   finding.site = std::move(site);
+  const bool is_bulk = to != nullptr && bytes >= kBulk;
+  if (is_bulk && is_new_finding(finding)) finding.what = bulk_text(dtype, bytes, address);
   // Asked once for each place: it takes a look at the program's text.
   if (!was_said && !reading.is_status && !is_bulk && is_new_finding(finding))
     finding.decides = is_answer && dtype != at::kBool ? "size" : what_it_decides(reading, finding.site);
   const Finding copy = finding;
   const bool is_first = add_finding(std::move(finding), bytes);
-  if (is_bulk && is_first)
-    say(place_text(copy.site) + " copies " + format_bytes(bytes) +
-        " to the host that this device does not hold (" + copy.what +
-        ", computed by kernels that did not run): a file that it is saved to has made-up numbers, " +
-        copy.taken_for + " and the like. Do not overwrite a real one.");
+  if (is_bulk && is_first) warn_of_bulk(copy, bytes);
   if (!is_bulk) watch_reads(copy.site, copy);
   return was_said ? VirtualDevice::kAssumedAll : VirtualDevice::kAssumedGaps;
 }

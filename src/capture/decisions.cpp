@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "capture/decides_py.h"
-#include "capture/python_api.h"
+#include "capture/python_function.h"
 
 namespace torchmem::capture {
 namespace {
@@ -39,44 +39,6 @@ std::optional<std::string> model_decides(const std::string& line) {
   return found == models.lines->end() ? "" : found->second;
 }
 
-/// The function of decides.py; null where Python refuses it. Made once, with the lock held.
-PythonObject* deciding_function() {
-  constexpr int kFileInput = 257;  // Py_file_input
-  static PythonObject* function = [] {
-    PythonObject* names = python().make_dictionary();
-    PythonObject* result = names == nullptr ? nullptr : python().run(kDecidesPy, kFileInput, names, names);
-    if (result == nullptr) {
-      python().clear_error();
-      return static_cast<PythonObject*>(nullptr);
-    }
-    python().release(result);
-    return python().item(names, "decides");
-  }();
-  return function;
-}
-
-/// Nothing where the program's text does not tell.
-std::optional<std::string> python_decides(bool is_integer) {
-  if (!runs_python()) return std::nullopt;
-  const PythonLock lock;
-  if (python().error() != nullptr) return std::nullopt;
-  PythonObject* frame = python().current_frame();
-  PythonObject* function = frame == nullptr ? nullptr : deciding_function();
-  if (function == nullptr) return std::nullopt;
-  PythonObject* answer = python().call(function, "Oi", frame, is_integer ? 1 : 0);
-  if (answer == nullptr) {
-    // Ctrl-C may have come just then: it is the program's.
-    python().clear_error();
-    return std::nullopt;
-  }
-  const char* text = python().utf8(answer);  // null of None
-  std::optional<std::string> decision;
-  if (text != nullptr) decision = text;
-  python().clear_error();
-  python().release(answer);
-  return decision;
-}
-
 }  // namespace
 
 void on_lines_that_decide(std::function<Lines()> lines) {
@@ -86,7 +48,8 @@ void on_lines_that_decide(std::function<Lines()> lines) {
 
 std::string what_it_decides(const values::Reading& reading, const CallSite& site) {
   std::optional<std::string> decision = model_decides(site.line);
-  if (!decision) decision = python_decides(c10::isIntegralType(reading.dtype, /*includeBool=*/true));
+  static PythonFunction decides(k_decides_py, "decides");
+  if (!decision) decision = decides.ask(c10::isIntegralType(reading.dtype, /*includeBool=*/true) ? 1 : 0);
   if (decision && !decision->empty()) return *decision;
   return reading.is_truth ? "branch" : "";
 }

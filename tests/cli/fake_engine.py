@@ -43,7 +43,8 @@ def main():
             if order == 'keep':
                 shutil.copyfile(sys.argv[1], argument)
             if order == 'environment':
-                print(f'{argument}={os.environ.get(argument)}', file=sys.stderr, flush=True)
+                # In one piece: several engines may be at it at once.
+                os.write(sys.stderr.fileno(), f'{argument}={os.environ.get(argument)}\n'.encode())
     return 0
 
 
