@@ -5,7 +5,7 @@
 #include <string>
 
 #include "capture/owners.h"
-#include "capture/recording.h"
+#include "request/recording.h"
 #include "capture/stream_writer.h"
 
 namespace torchmem::capture {

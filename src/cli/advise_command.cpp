@@ -4,17 +4,17 @@
 #include <set>
 
 #include "cli/commands.h"
-#include "cli/engine_facts.h"
-#include "cli/levers.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
-#include "cli/runner.h"
-#include "cli/sizes.h"
+#include "launch/engine_facts.h"
+#include "launch/runner.h"
+#include "request/sizes.h"
 #include "run/phase_json.h"
+#include "study/variants.h"
 #include "torchmem/advice.h"
 #include "torchmem/bytes.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -57,14 +57,13 @@ class AdviseCommand : public Command {
     check_outputs({{"--json", common.json}}, input_files(options_));
     outputs_checked = true;
     std::optional<uint64_t> limit;
-    if (!options_.limit.empty()) limit = parse_bytes(options_.limit, "--limit");
-    options_.limit.clear();  // the goal; the base run is without it
     base_.name = "as it is";
     base_.request = make_request(options_, "profile", common.log_level);
+    std::swap(limit, base_.request.limit_bytes);  // the goal; the base run is without it
     base_.device = choose_device(options_.device);
     check_sized(base_.request);
 
-    runner_ = std::make_unique<Runner>("advise", common, jobs_);
+    runner_ = std::make_unique<Runner>("advise", common.quiet, jobs_);
     Run about = run_one(base_);
     advice_.base = trial_of(base_.name, about);
     const std::optional<RunError>& error = advice_.base.error;
@@ -126,10 +125,9 @@ class AdviseCommand : public Command {
   // What can be rewritten in it. A model that cannot be inspected has failed in the base run already.
   void learn_model() {
     context_.request = base_.request;
-    context_.batch = batch_of(base_.request["inputs"]);
-    json request = {{"command", "inspect"},          {"model", options_.model},
-                    {"method", options_.method},     {"libraries", options_.libraries},
-                    {"log_level", common.log_level}, {"snapshots", nullptr}};
+    RunRequest request = base_.request;
+    request.command = "inspect";  // which runs nothing
+    static_cast<ValueSettings&>(request) = {};
     Run run = run_one({"the model", std::move(request), base_.device});
     const json model = run.facts.value("model", json::object());
     const json operators = model.value("operators", json::object());
@@ -157,18 +155,16 @@ class AdviseCommand : public Command {
 
   Job job_of(const std::vector<std::string>& levers) const {
     Job job = base_;
-    if (!levers.empty()) job.name.clear();
-    for (const std::string& name : levers) {
-      lever_named(name).pull(job, context_);
-      job.name += (job.name.empty() ? "" : " + ") + name;
-    }
+    std::string text;
+    for (const std::string& name : levers) text += (text.empty() ? "" : " + ") + name;
+    if (!text.empty()) apply_variant(job, text);
     return job;
   }
 
   Trial trial(const Job& job, const std::vector<std::string>& levers, const Run& run) const {
     Trial result = trial_of(job.name, run);
     result.levers = levers;
-    for (const std::string& name : levers) result.price += lever_named(name).price;
+    for (const std::string& name : levers) result.price += lever_named(name).facts.price;
     return result;
   }
 
@@ -177,7 +173,7 @@ class AdviseCommand : public Command {
     std::vector<Job> jobs;
     for (const auto& set : sets) {
       jobs.push_back(job_of(set));
-      if (limit) jobs.back().request["limit_bytes"] = *limit;
+      if (limit) jobs.back().request.limit_bytes = *limit;
     }
     std::vector<Trial> trials(jobs.size());
     runner_->run(jobs, [&](size_t index, Run run) { trials[index] = trial(jobs[index], sets[index], run); });
@@ -188,11 +184,11 @@ class AdviseCommand : public Command {
     std::vector<std::vector<std::string>> sets;
     for (const Lever& lever : lever_table()) {
       LeverTrial row;
-      row.group = lever.group;
-      row.cost = lever.cost;
-      row.code = lever.code;
+      row.group = lever.facts.group;
+      row.cost = lever.facts.cost;
+      row.code = lever.facts.code;
       row.trial.name = lever.name;
-      if (const char* why = lever.why_not(context_)) {
+      if (const char* why = lever.facts.why_not(context_)) {
         row.why_not = why;
       } else {
         sets.push_back({lever.name});
@@ -217,7 +213,7 @@ class AdviseCommand : public Command {
     for (LeverTrial& row : advice_.levers) {
       if (!row.why_not.empty() || row.trial.error || row.trial.rewritten.is_null()) continue;
       Job job = job_of({row.trial.name});
-      job.request["command"] = "check";
+      job.request.command = "check";
       Run run = run_one(job);
       if (runner_->interrupted()) return;
       row.check = run.facts.value("check", json());
@@ -270,7 +266,7 @@ class AdviseCommand : public Command {
   Job checkpointed(const std::vector<std::string>& modules) const {
     Job job = base_;
     job.name = "checkpoint " + (modules.size() == 1 ? modules.front() : std::to_string(modules.size()));
-    job.request["checkpoint"] = modules;
+    job.request.checkpoint = modules;
     return job;
   }
 
@@ -354,4 +350,4 @@ class AdviseCommand : public Command {
 
 std::unique_ptr<Command> make_advise_command() { return std::make_unique<AdviseCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -1,6 +1,6 @@
 #include "cli/commands.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 const std::vector<CommandEntry>& command_table() {
   static const std::vector<CommandEntry> table = {
@@ -27,4 +27,4 @@ RunError run_error(const Error& error) {
 
 nlohmann::json Command::error_document(const Error&) const { return nullptr; }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -11,7 +11,7 @@
 #include "cli/exit_code.h"
 #include "torchmem/run.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 class Command {
  public:
@@ -57,4 +57,4 @@ std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_scenario_command();
 std::unique_ptr<Command> make_advise_command();
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

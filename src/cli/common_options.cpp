@@ -3,7 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-namespace torchmem::cli {
+namespace torchmem {
 
 namespace {
 
@@ -20,6 +20,13 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->option_text("LEVEL (trace, debug, info, warn, error, off; default warn)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(log_levels), std::end(log_levels))))
       ->group("Output");
+}
+
+void add_jobs_option(CLI::App& app, size_t& jobs) {
+  app.add_option("--jobs", jobs, "How many runs at once on the virtual GPU (a real GPU has one at a time)")
+      ->option_text("N (default: as cores and free memory allow)")
+      ->check(CLI::Range(1, 1024))
+      ->group("Run");
 }
 
 void start_log(const CommonOptions& options) {
@@ -41,4 +48,4 @@ std::vector<std::string> spell_out_json(int count, const char* const* arguments)
   return result;
 }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

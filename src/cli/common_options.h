@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace torchmem::cli {
+namespace torchmem {
 
 struct CommonOptions {
   std::string json;  // "-": standard output; empty: none
@@ -15,6 +15,9 @@ struct CommonOptions {
 
 void add_common_options(CLI::App& app, CommonOptions& options);
 
+// --jobs N, of commands that run many.
+void add_jobs_option(CLI::App& app, size_t& jobs);
+
 // Sends the log to standard error from that level on.
 void start_log(const CommonOptions& options);
 
@@ -22,4 +25,4 @@ void start_log(const CommonOptions& options);
 // Arguments after "--" are left alone.
 std::vector<std::string> spell_out_json(int count, const char* const* arguments);
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -3,13 +3,13 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
-#include "cli/runner.h"
-#include "cli/sizes.h"
-#include "cli/variants.h"
+#include "launch/runner.h"
 #include "report/comparison.h"
+#include "request/sizes.h"
 #include "run/phase_json.h"
+#include "study/variants.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -48,7 +48,7 @@ class CompareCommand : public Command {
     std::vector<Job> jobs = make_jobs();
     std::vector<Outcome> outcomes(jobs.size());
     {
-      Runner runner("compare", common, jobs_);
+      Runner runner("compare", common.quiet, jobs_);
       runner.run(jobs, [&](size_t index, Run run) {
         outcomes[index] = outcome_of(jobs[index].name, std::move(run));
       });
@@ -104,4 +104,4 @@ class CompareCommand : public Command {
 
 std::unique_ptr<Command> make_compare_command() { return std::make_unique<CompareCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -1,11 +1,11 @@
 #include "cli/commands.h"
-#include "cli/device_choice.h"
 #include "cli/output.h"
-#include "cli/real_devices.h"
+#include "launch/device_choice.h"
+#include "launch/real_devices.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -82,4 +82,4 @@ class DevicesCommand : public Command {
 
 std::unique_ptr<Command> make_devices_command() { return std::make_unique<DevicesCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

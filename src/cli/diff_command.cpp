@@ -6,7 +6,7 @@
 #include "torchmem/diff.h"
 #include "torchmem/run_file.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -77,4 +77,4 @@ class DiffCommand : public Command {
 
 std::unique_ptr<Command> make_diff_command() { return std::make_unique<DiffCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -1,12 +1,12 @@
 #include "cli/commands.h"
-#include "cli/engine_facts.h"
-#include "cli/engine_process.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "launch/engine_facts.h"
+#include "launch/engine_process.h"
 #include "report/estimate_report.h"
 #include "run/phase_json.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -99,4 +99,4 @@ class EstimateCommand : public Command {
 
 std::unique_ptr<Command> make_estimate_command() { return std::make_unique<EstimateCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -3,7 +3,7 @@
 
 #include "torchmem/error.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 enum class ExitCode : int {
   yes = 0,          // done, and the answer is yes
@@ -26,4 +26,4 @@ constexpr ExitCode exit_code_of(ErrorKind kind) {
   }
 }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

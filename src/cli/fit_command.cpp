@@ -5,21 +5,21 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/engine_facts.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
-#include "cli/runner.h"
-#include "cli/sizes.h"
-#include "cli/spec.h"
-#include "cli/temporary_directory.h"
+#include "launch/engine_facts.h"
+#include "launch/runner.h"
+#include "launch/temporary_directory.h"
 #include "report/fit_report.h"
 #include "report/outcome_report.h"
+#include "request/sizes.h"
+#include "request/spec.h"
 #include "run/file.h"
 #include "run/phase_json.h"
 #include "torchmem/bytes.h"
 #include "torchmem/fit_search.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -92,7 +92,7 @@ class FitCommand : public Command {
     check_outputs({{"--html", html_}, {"--json", common.json}}, input_files(options_));
     outputs_checked = true;
     prepare();
-    Runner runner("fit", common, jobs_);
+    Runner runner("fit", common.quiet, jobs_);
     while (!runner.interrupted() && run_round(runner)) {
     }
     bool interrupted = runner.interrupted();
@@ -135,7 +135,7 @@ class FitCommand : public Command {
 
  private:
   // The name of the dimension that varies; every other one must have its size.
-  std::string dimension(const json& request) const {
+  std::string dimension(const RunRequest& request) const {
     std::vector<std::string> names = open_dimensions(request);
     if (names.empty()) {
       throw Error(ErrorKind::bad_usage,
@@ -171,11 +171,10 @@ class FitCommand : public Command {
                                             std::to_string(bounds_.most));
     }
     if (check_ > 0) bounds_.check = check_;
-    json request = make_request(options_, "profile", common.log_level);
-    request["recording"] = "off";  // peaks are enough, and each run is quicker
+    RunRequest request = make_request(options_, "profile", common.log_level);
+    request.recording = Recording::off;  // peaks are enough, and each run is quicker
     std::string name = dimension(request);
-    std::optional<uint64_t> limit;
-    if (const json& given = request["limit_bytes"]; given.is_number()) limit = given.get<uint64_t>();
+    std::optional<uint64_t> limit = request.limit_bytes;
     for (const auto& [text, device] : chosen_devices()) {
       Job base;
       base.request = request;
@@ -222,7 +221,7 @@ class FitCommand : public Command {
     Job job = search.base;
     job.name = search.result.dimension + " = " + std::to_string(size);
     if (searches_.size() > 1) job.name = search.result.device + ", " + job.name;
-    set_dimension(job.request["inputs"], search.result.dimension, size);
+    set_dimension(job.request.inputs, search.result.dimension, size);
     return job;
   }
 
@@ -265,7 +264,7 @@ class FitCommand : public Command {
     for (Search& search : searches_) {
       if (search.search.largest() || !ran_out(search)) continue;
       Job job = job_of(search, search.result.least);
-      job.request["limit_bytes"] = nullptr;
+      job.request.limit_bytes.reset();
       if (job.device.kind == DeviceChoice::Kind::virtual_gpu)
         job.device.profile_file = roomy_profile(job.device);
       jobs.push_back(std::move(job));
@@ -366,4 +365,4 @@ class FitCommand : public Command {
 
 std::unique_ptr<Command> make_fit_command() { return std::make_unique<FitCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

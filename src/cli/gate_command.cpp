@@ -11,20 +11,20 @@
 #include <memory>
 
 #include "cli/commands.h"
-#include "cli/engine_facts.h"
-#include "cli/layout.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/process_report.h"
-#include "cli/program_run.h"
-#include "cli/runner.h"
+#include "launch/engine_facts.h"
+#include "launch/layout.h"
+#include "launch/program_run.h"
+#include "launch/runner.h"
 #include "report/fidelity.h"
 #include "report/gate_report.h"
 #include "report/outcome_report.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -304,7 +304,7 @@ class GateCommand : public Command {
     job.name = options_.model;
     job.request = make_request(options_, "profile", common.log_level);
     job.device = choose_device(options_.device);
-    Runner runner("gate", common, 1);
+    Runner runner("gate", common.quiet, 1);
     return outcome_of("", std::move(runner.run({job}).front()));
   }
 
@@ -319,7 +319,7 @@ class GateCommand : public Command {
   // The highest of its processes and devices.
   Outcome run_program() {
     DeviceChoice device = choose_device(options_.device);
-    const json values = value_settings(options_.values);
+    const ValueSettings values = value_settings(options_.values);
     ProgramRun ran(program, device,
                    {0, options_.device != "auto" && options_.device != "cuda", false, values});
     std::cerr << processes_text(ran.state()) << std::flush;
@@ -350,7 +350,9 @@ class GateCommand : public Command {
     std::ifstream in(torch_json_path());
     json torch = json::parse(in, nullptr, /*allow_exceptions=*/false);
     json& facts = outcome.run.facts;
-    facts["arguments"] = {{"program", program}, {"values", values["values"]}, {"assume", values["assume"]}};
+    facts["arguments"] = {{"program", program},
+                          {"values", values.values ? json(*values.values) : json()},
+                          {"assume", values.assume ? json(*values.assume) : json()}};
     facts["software"] = {{"torch", torch.is_object() ? torch.value("version", json()) : json()}};
     add_device_facts(outcome.run, device);
     return outcome;
@@ -449,4 +451,4 @@ class GateCommand : public Command {
 
 std::unique_ptr<Command> make_gate_command() { return std::make_unique<GateCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

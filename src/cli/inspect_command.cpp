@@ -1,14 +1,14 @@
 #include "cli/commands.h"
-#include "cli/engine_facts.h"
-#include "cli/engine_process.h"
-#include "cli/model_file.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/report_options.h"
+#include "launch/engine_facts.h"
+#include "launch/engine_process.h"
+#include "request/model_file.h"
 #include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -88,7 +88,7 @@ class InspectCommand : public Command {
                                             "memory snapshot; or use torchmem profile --html.");
     }
     refuse_report_options();
-    json request = make_request(options_, "inspect", common.log_level);
+    RunRequest request = make_request(options_, "inspect", common.log_level);
     DeviceChoice device = choose_device(options_.device);
     Run run = run_engine(request, device);
     if (!common.json.empty()) write_json_output(common.json, model_json(run));
@@ -109,4 +109,4 @@ class InspectCommand : public Command {
 
 std::unique_ptr<Command> make_inspect_command() { return std::make_unique<InspectCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 namespace {
 
 constexpr const char* description =
@@ -131,8 +131,8 @@ ExitCode dispatch(std::vector<std::string> arguments) {
 }
 
 }  // namespace
-}  // namespace torchmem::cli
+}  // namespace torchmem
 
 int main(int argc, char** argv) {
-  return static_cast<int>(torchmem::cli::dispatch(torchmem::cli::spell_out_json(argc, argv)));
+  return static_cast<int>(torchmem::dispatch(torchmem::spell_out_json(argc, argv)));
 }

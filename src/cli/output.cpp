@@ -11,7 +11,7 @@
 #include "run/file.h"
 #include "torchmem/error.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 namespace fs = std::filesystem;
 
@@ -109,4 +109,4 @@ void write_json_output(const std::string& path, const nlohmann::json& document) 
   }
 }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

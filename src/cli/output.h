@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace torchmem::cli {
+namespace torchmem {
 
 // Checks before any work that each output can be written where it is to go, and that it is none of the inputs
 // and no other output. Throws Error(bad_usage) naming the option. Empty paths are skipped.
@@ -30,4 +30,4 @@ void write_all(const std::vector<std::function<void()>>& outputs);
 // --json: "-" is standard output.
 void write_json_output(const std::string& path, const nlohmann::json& document);
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/process_findings.h"
+#include "launch/process_findings.h"
 #include "report/fidelity.h"
 #include "report/style.h"
 #include "report/text.h"
@@ -15,7 +15,7 @@
 #include "run/utf8.h"
 #include "torchmem/bytes.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -211,4 +211,4 @@ std::vector<EndedProcess> ended_processes(const fs::path& directory) {
   return ended;
 }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

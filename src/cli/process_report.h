@@ -10,7 +10,7 @@
 
 #include "torchmem/run.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 // One object for each process that used the device, by process id:
 // {"pid", "parent_pid", "command", "devices": [{"device", "peak_allocated_bytes", "peak_reserved_bytes",
@@ -34,4 +34,4 @@ struct EndedProcess {
 };
 std::vector<EndedProcess> ended_processes(const std::filesystem::path& directory);
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

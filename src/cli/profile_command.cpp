@@ -1,18 +1,18 @@
 #include <iostream>
 
 #include "cli/commands.h"
-#include "cli/engine_facts.h"
-#include "cli/engine_process.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/report_options.h"
-#include "cli/run_progress.h"
+#include "launch/engine_facts.h"
+#include "launch/engine_process.h"
+#include "launch/run_progress.h"
 #include "report/fidelity.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -52,9 +52,9 @@ class ProfileCommand : public Command {
         {{"--save", save_}, {"--html", html_}, {"--markdown", report_.markdown}, {"--json", common.json}},
         input_files(options_));
     outputs_checked = true;
-    json request = make_request(options_, "profile", common.log_level);
+    RunRequest request = make_request(options_, "profile", common.log_level);
     DeviceChoice device = choose_device(options_.device);
-    RunProgress progress("running " + options_.model, common);
+    RunProgress progress("running " + options_.model, common.quiet);
     Run run = run_engine(request, device, &progress);
     progress.end();
     add_engine_facts(run, request, device);
@@ -117,4 +117,4 @@ class ProfileCommand : public Command {
 
 std::unique_ptr<Command> make_profile_command() { return std::make_unique<ProfileCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -11,7 +11,7 @@
 
 #include "cli/output.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 namespace {
 
@@ -104,4 +104,4 @@ void write_markdown(const std::string& path, const std::string& text) {
   }
 }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -7,7 +7,7 @@
 
 #include "torchmem/report.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 struct ReportOptions {
   std::vector<std::string> moments;
@@ -32,4 +32,4 @@ size_t markdown_top(const ReportOptions& options);
 // --markdown: "-" is standard output.
 void write_markdown(const std::string& path, const std::string& text);
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -2,12 +2,13 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/process_records.h"
 #include "cli/process_report.h"
-#include "cli/program_run.h"
+#include "cli/save_records.h"
 #include "cli/value_options.h"
+#include "launch/process_records.h"
+#include "launch/program_run.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -62,7 +63,7 @@ class RunCommand : public Command {
     }
     check_outputs({{"--save", save_}, {"--json", common.json}}, {values_.assume_file});
     outputs_checked = true;
-    const json values = value_settings(values_);
+    const ValueSettings values = value_settings(values_);
     DeviceChoice device = choose_device(device_);
     ProgramRun run(program, device,
                    {devices_, device_ != "auto" && device_ != "cuda", !save_.empty(), values});
@@ -108,4 +109,4 @@ class RunCommand : public Command {
 
 std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -1,21 +1,21 @@
 #include <cstring>
 #include <map>
 
-#include "cli/alloc_conf.h"
 #include "cli/commands.h"
-#include "cli/device_choice.h"
-#include "cli/engine_facts.h"
-#include "cli/engine_process.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/scenario_file.h"
 #include "cli/value_options.h"
+#include "launch/device_choice.h"
+#include "launch/engine_facts.h"
+#include "launch/engine_process.h"
+#include "launch/progress.h"
 #include "report/style.h"
+#include "request/alloc_conf.h"
+#include "request/scenario_file.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/bytes.h"
 #include "torchmem/run_file.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 using nlohmann::json;
 
@@ -77,9 +77,9 @@ class ScenarioCommand : public Command {
     if (!values_.assume_file.empty()) inputs.push_back(values_.assume_file);
     check_outputs({{"--save", save_}, {"--json", common.json}}, inputs);
     outputs_checked = true;
-    json request = make_request(file);
+    RunRequest request = make_request(file);
     DeviceChoice device = choose_device(device_);
-    Progress progress("running " + path_, common);
+    Progress progress("running " + path_, common.quiet);
     Run run = run_engine(request, device);
     progress.end();
     if (run.error) use_words_of_scenarios(*run.error);
@@ -110,18 +110,18 @@ class ScenarioCommand : public Command {
     return values;
   }
 
-  json make_request(const ScenarioFile& file) const {
-    json request = {{"command", "scenario"},
-                    {"model", path_},
-                    {"log_level", common.log_level},
-                    {"snapshots", nullptr},
-                    {"actions", engine_actions(file.scenario)}};
+  RunRequest make_request(const ScenarioFile& file) const {
+    RunRequest request;
+    request.command = "scenario";
+    request.model = path_;
+    request.log_level = common.log_level;
+    request.actions = engine_actions(file.scenario);
     if (!alloc_conf_.empty()) check_alloc_conf(alloc_conf_, "--alloc-conf");
-    if (file.alloc_conf) request["alloc_conf"] = *file.alloc_conf;
-    if (!alloc_conf_.empty()) request["alloc_conf"] = alloc_conf_;
-    if (file.limit_bytes) request["limit_bytes"] = *file.limit_bytes;
-    if (!limit_.empty()) request["limit_bytes"] = parse_bytes(limit_, "--limit");
-    request.update(value_settings(values_));
+    request.alloc_conf = file.alloc_conf;
+    if (!alloc_conf_.empty()) request.alloc_conf = alloc_conf_;
+    request.limit_bytes = file.limit_bytes;
+    if (!limit_.empty()) request.limit_bytes = parse_bytes(limit_, "--limit");
+    static_cast<ValueSettings&>(request) = value_settings(values_);
     return request;
   }
 
@@ -168,4 +168,4 @@ class ScenarioCommand : public Command {
 
 std::unique_ptr<Command> make_scenario_command() { return std::make_unique<ScenarioCommand>(); }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -1,10 +1,8 @@
 #include "cli/value_options.h"
 
-#include "cli/assume_file.h"
+#include "request/assume_file.h"
 
-namespace torchmem::cli {
-
-using nlohmann::json;
+namespace torchmem {
 
 namespace {
 
@@ -12,7 +10,6 @@ constexpr const char* group = "Values, on the virtual GPU";
 constexpr uint64_t most_reads = uint64_t{1} << 40;
 
 const std::vector<std::string> choices = {"none", "small", "all"};
-const std::string usual = "small";
 
 }  // namespace
 
@@ -43,22 +40,12 @@ void add_allow_assumed(CLI::App& app, bool& allow) {
       ->group(group);
 }
 
-json value_settings(const ValueOptions& options) {
-  return {{"values", options.values == usual ? json() : json(options.values)},
-          {"assume", options.assume_file.empty() ? json() : read_assume_file(options.assume_file)},
-          {"max_assumed_reads", options.most_reads ? json(*options.most_reads) : json()}};
+ValueSettings value_settings(const ValueOptions& options) {
+  ValueSettings settings;
+  if (options.values != "small") settings.values = options.values;
+  if (!options.assume_file.empty()) settings.assume = read_assume_file(options.assume_file);
+  settings.max_assumed_reads = options.most_reads;
+  return settings;
 }
 
-std::vector<std::pair<std::string, std::string>> value_environment(const json& settings) {
-  auto text = [&](const char* name) {
-    const json value = settings.value(name, json());
-    if (value.is_null()) return std::string();
-    return value.is_string() ? value.get<std::string>() : value.dump();
-  };
-  std::string values = text("values");
-  return {{"TORCHMEM_VALUES", values.empty() ? usual : values},
-          {"TORCHMEM_ASSUME", text("assume")},
-          {"TORCHMEM_MAX_ASSUMED_READS", text("max_assumed_reads")}};
-}
-
-}  // namespace torchmem::cli
+}  // namespace torchmem

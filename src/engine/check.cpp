@@ -52,7 +52,7 @@ void cut(json& value, std::int64_t batch) {
   for (auto& item : value) cut(item, batch);
 }
 
-Request small(Request request) {
+RunRequest small(RunRequest request) {
   std::int64_t batch = 0;
   for (const auto& value : request.inputs.positional) batch = std::max(batch, batch_of(value));
   for (const auto& [name, value] : request.inputs.named) batch = std::max(batch, batch_of(value));
@@ -64,15 +64,15 @@ Request small(Request request) {
 }
 
 /// What a run gave: the result's tensors, then the parameters' gradients.
-std::vector<at::Tensor> run_once(const Request& request, Model& model, const std::vector<IValue>& inputs) {
+std::vector<at::Tensor> run_once(const RunRequest& request, Model& model, const std::vector<IValue>& inputs) {
   at::Generator generator = at::globalContext().defaultGenerator(c10::Device(c10::kCPU));
   generator.set_current_seed(0);
   std::vector<IValue> own;
   for (const auto& input : inputs)
     own.push_back(map_tensors(input, [](const at::Tensor& tensor) { return tensor.clone(); }));
-  const bool train = request.mode == Mode::kTrain;
+  const bool train = request.mode == Mode::train;
   model.set_training(train);
-  const c10::AutoGradMode recording(request.mode != Mode::kInference);
+  const c10::AutoGradMode recording(request.mode != Mode::inference);
   const IValue result = model.run(std::move(own));
   std::vector<at::Tensor> tensors;
   for (const auto& entry : result_tensors(result)) tensors.push_back(entry.tensor.detach());
@@ -106,12 +106,12 @@ std::string text_of(const std::exception& error) {
 
 json not_made(const std::string& why) { return {{"made", false}, {"why", why}}; }
 
-json check(const Request& asked) {
+json check(const RunRequest& asked) {
   const ArchiveFacts archive = check_archive(asked.model);
   if (archive.file_bytes > kLargestFile)
     return not_made("the model's file is larger than 1 GiB, which would take long on the CPU");
-  const Request rewritten = small(asked);
-  Request plain = rewritten;
+  const RunRequest rewritten = small(asked);
+  RunRequest plain = rewritten;
   plain.checkpoint.clear();
   plain.inplace = false;
   const c10::Device cpu(c10::kCPU);
@@ -147,7 +147,7 @@ json check(const Request& asked) {
 
 }  // namespace
 
-void run_check(const Request& request, capture::StreamWriter& writer) {
+void run_check(const RunRequest& request, capture::StreamWriter& writer) {
   load_libraries(request.libraries);
   writer.facts({{"check", check(request)}});
 }

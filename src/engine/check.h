@@ -1,7 +1,7 @@
 #pragma once
 
 #include "capture/stream_writer.h"
-#include "engine/request.h"
+#include "request/run_request.h"
 
 namespace torchmem::engine {
 
@@ -12,6 +12,6 @@ namespace torchmem::engine {
 ///
 /// Writes the fact "check": {"made": true, "equal", "tensors": how many were compared, "largest_difference":
 /// relative, "inputs": how it was called} or {"made": false, "why"}.
-void run_check(const Request& request, capture::StreamWriter& writer);
+void run_check(const RunRequest& request, capture::StreamWriter& writer);
 
 }  // namespace torchmem::engine

@@ -45,7 +45,7 @@ void limit_allocator(std::optional<std::uint64_t> limit_bytes, c10::DeviceIndex 
   allocator::setMemoryFraction(std::min(1.0, (static_cast<double>(*limit_bytes) + 0.5) / total), index);
 }
 
-c10::Device open_device(const Request& request) {
+c10::Device open_device(const RunRequest& request) {
   if (request.device_kind == "virtual" && !values::virtual_device().present()) {
     throw Failure(FailureKind::kUnavailable,
                   "The virtual GPU was asked for, but its libraries were not loaded into the engine.");
@@ -81,7 +81,7 @@ c10::Device open_device(const Request& request) {
   return {c10::DeviceType::CUDA, index};
 }
 
-nlohmann::json device_facts(const Request& request, c10::Device device) {
+nlohmann::json device_facts(const RunRequest& request, c10::Device device) {
   const auto* properties = at::cuda::getDeviceProperties(device.index());
   const auto& hooks = at::detail::getCUDAHooks();
   nlohmann::json facts = {

@@ -63,7 +63,7 @@ std::string hint(const TorchMessage& message, const RunState& state) {
   return state.call.empty() ? "" : "The model was called as " + state.call + ".";
 }
 
-ErrorRecord model_failed(const std::string& what, const Request& request, const RunState& state) {
+ErrorRecord model_failed(const std::string& what, const RunRequest& request, const RunState& state) {
   const TorchMessage message = parse_torch_message(what);
   std::string text = message.text;
   json detail = json::object();
@@ -73,18 +73,18 @@ ErrorRecord model_failed(const std::string& what, const Request& request, const 
   }
   const std::string second = hint(message, state);
   if (!second.empty()) text += "\n" + second;
-  if (request.debug) detail["what"] = what;
+  if (request.is_debug()) detail["what"] = what;
   return {FailureKind::kModelFailed, {{"message", std::move(text)}, {"detail", std::move(detail)}}};
 }
 
-ErrorRecord from_text(const std::string& what, const Request& request, const RunState& state) {
+ErrorRecord from_text(const std::string& what, const RunRequest& request, const RunState& state) {
   if (state.recorder != nullptr && (speaks_of_memory(what) || hides_out_of_memory(what))) {
     if (const auto oom = state.recorder->last_out_of_memory()) return out_of_memory(what, *oom);
   }
   return model_failed(what, request, state);
 }
 
-ErrorRecord describe(const std::exception_ptr& error, const Request& request, const RunState& state) {
+ErrorRecord describe(const std::exception_ptr& error, const RunRequest& request, const RunState& state) {
   try {
     std::rethrow_exception(error);
   } catch (const Failure& failure) {
@@ -92,7 +92,7 @@ ErrorRecord describe(const std::exception_ptr& error, const Request& request, co
     if (!failure.detail().empty()) record["detail"] = failure.detail();
     return {failure.kind(), std::move(record)};
   } catch (const c10::Error& problem) {
-    return from_text(request.debug ? problem.what() : problem.what_without_backtrace(), request, state);
+    return from_text(request.is_debug() ? problem.what() : problem.what_without_backtrace(), request, state);
   } catch (const std::bad_alloc&) {
     return {FailureKind::kUnavailable, {{"message", "The host's memory ran out (not the device's)."}}};
   } catch (const std::exception& problem) {
@@ -105,7 +105,7 @@ ErrorRecord describe(const std::exception_ptr& error, const Request& request, co
 
 }  // namespace
 
-ErrorRecord error_record(const std::exception_ptr& error, const Request& request, const RunState& state) {
+ErrorRecord error_record(const std::exception_ptr& error, const RunRequest& request, const RunState& state) {
   ErrorRecord record = describe(error, request, state);
   record.json["kind"] = word(record.kind);
   if (state.recorder != nullptr && !state.recorder->phase().empty()) {

@@ -6,7 +6,7 @@
 
 #include "capture/recorder.h"
 #include "engine/failure.h"
-#include "engine/request.h"
+#include "request/run_request.h"
 
 namespace torchmem::engine {
 
@@ -25,6 +25,6 @@ struct ErrorRecord {
   nlohmann::json json;
 };
 
-ErrorRecord error_record(const std::exception_ptr& error, const Request& request, const RunState& state);
+ErrorRecord error_record(const std::exception_ptr& error, const RunRequest& request, const RunState& state);
 
 }  // namespace torchmem::engine

@@ -253,7 +253,7 @@ std::string plural(std::size_t count, const char* noun) {
 
 }  // namespace
 
-InputBuilder::InputBuilder(const Request& request, const Arguments& given, const Model& model,
+InputBuilder::InputBuilder(const RunRequest& request, const Arguments& given, const Model& model,
                            c10::Device device)
     : request_(request), signature_(model.signature()), device_(device) {
   auto arguments = model.arguments();

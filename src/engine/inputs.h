@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/model.h"
-#include "engine/request.h"
+#include "request/run_request.h"
 
 namespace torchmem::engine {
 
@@ -20,7 +20,7 @@ namespace torchmem::engine {
 /// another key type.
 class InputBuilder {
  public:
-  InputBuilder(const Request& request, const Arguments& arguments, const Model& model, c10::Device device);
+  InputBuilder(const RunRequest& request, const Arguments& arguments, const Model& model, c10::Device device);
   std::vector<c10::IValue> build() const;
   /// The arguments' names, in the order of `build`.
   std::vector<std::string> names() const;
@@ -32,7 +32,7 @@ class InputBuilder {
     c10::Argument argument;
     const nlohmann::json* value;  // null: the default
   };
-  const Request& request_;
+  const RunRequest& request_;
   std::string signature_;
   c10::Device device_;
   std::vector<Slot> slots_;

@@ -6,7 +6,7 @@
 
 namespace torchmem::engine {
 
-void run_inspect(const Request& request, capture::StreamWriter& writer) {
+void run_inspect(const RunRequest& request, capture::StreamWriter& writer) {
   const ArchiveFacts archive = check_archive(request.model);
   load_libraries(request.libraries);
   const auto missing = missing_operators(request.model);

@@ -32,6 +32,7 @@
 #include "engine/inspect.h"
 #include "engine/profile.h"
 #include "engine/scenario.h"
+#include "torchmem/error.h"
 
 namespace {
 
@@ -40,17 +41,21 @@ using engine::Failure;
 using engine::FailureKind;
 
 capture::StreamWriter* the_writer = nullptr;
-const engine::Request* the_request = nullptr;
+const RunRequest* the_request = nullptr;
 engine::RunState* the_state = nullptr;
 
-engine::Request read_request(const char* path) {
+RunRequest request_in(const char* path) {
   std::ifstream in(path);
   const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
   if (!in || json.is_discarded()) {
     throw Failure(FailureKind::kBadUsage,
                   std::string("Cannot read the engine's request ") + path + " as JSON.");
   }
-  return engine::parse_request(json);
+  try {
+    return read_request(json);
+  } catch (const Error& error) {
+    throw Failure(FailureKind::kBadUsage, error.what());
+  }
 }
 
 /// The texts that were said, by this process or by one that was forked from the same one: copies share its
@@ -132,7 +137,7 @@ int fail(const std::exception_ptr& error) {
   std::_Exit(code);
 }
 
-int run(const engine::Request& request) {
+int run(const RunRequest& request) {
   const auto writer = capture::StreamWriter::open(request.stream);
   engine::RunState state;
   the_writer = writer.get();
@@ -173,7 +178,7 @@ int run(const engine::Request& request) {
 
 int run_file(const char* path) {
   try {
-    return run(read_request(path));
+    return run(request_in(path));
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';
     return 2;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/request.h"
+#include "request/run_request.h"
 #include "torchmem/run.h"
 
 namespace torchmem::engine {
@@ -41,7 +41,7 @@ class Model {
   virtual void to_dtype(c10::ScalarType dtype) = 0;
   /// Rewrites the code before it first runs: checkpointed modules and in-place activations, as the request
   /// says. Returns what was done, {"checkpoint": [path], "inplace": {...}}, without what was not asked for.
-  virtual nlohmann::json rewrite(const Request& request) = 0;
+  virtual nlohmann::json rewrite(const RunRequest& request) = 0;
   /// Path, sizes and counts for the run's facts.
   virtual nlohmann::json facts() const = 0;
   /// Places where a device was written into the code, e.g. by tracing: {"device", "line"}.
@@ -52,6 +52,6 @@ class Model {
 
 /// Loads a TorchScript archive straight onto the device. With `weightless`, the bytes of its large tensors
 /// are not read. Throws Failure (bad_model) saying what the file is instead, or which operator is missing.
-std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device device, bool weightless);
+std::unique_ptr<Model> load_torchscript(const RunRequest& request, c10::Device device, bool weightless);
 
 }  // namespace torchmem::engine

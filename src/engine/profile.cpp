@@ -31,7 +31,7 @@ using nlohmann::json;
 
 class Run {
  public:
-  Run(const Request& request, capture::StreamWriter& writer, RunState& state, c10::Device device)
+  Run(const RunRequest& request, capture::StreamWriter& writer, RunState& state, c10::Device device)
       : request_(request),
         writer_(writer),
         state_(state),
@@ -50,7 +50,7 @@ class Run {
     for (iteration_ = 0; *iteration_ < request_.steps; ++*iteration_) {
       const InputBuilder& inputs = in_turn[static_cast<std::size_t>(*iteration_) % in_turn.size()];
       state_.call = inputs.call();
-      if (request_.mode == Mode::kTrain) {
+      if (request_.mode == Mode::train) {
         train(inputs);
       } else {
         infer(inputs);
@@ -71,13 +71,13 @@ class Run {
   void load() {
     phase("load", [&] {
       model_ = load_torchscript(request_, device_, values::virtual_device().present());
-      model_->set_training(request_.mode == Mode::kTrain);
+      model_->set_training(request_.mode == Mode::train);
       if (request_.dtype) model_->to_dtype(*capture::parse_dtype(*request_.dtype));
       if (json done = model_->rewrite(request_); !done.empty()) writer_.facts({{"levers", std::move(done)}});
       if (request_.channels_last) model_->to_channels_last();
       attribution_.model(*model_);
       writer_.facts({{"model", model_->facts()}});
-      if (request_.mode != Mode::kTrain) return;
+      if (request_.mode != Mode::train) return;
       auto parameters = model_->parameters();
       has_parameters_ = !parameters.empty();
       optimizer_ = find_optimizer(request_.optimizer, request_.optimizer_form).make(std::move(parameters));
@@ -171,7 +171,7 @@ class Run {
   void infer(const InputBuilder& builder) {
     std::vector<IValue> inputs;
     phase("input", [&] { inputs = make_inputs(builder); });
-    const c10::AutoGradMode grad_mode(request_.mode == Mode::kGradForward);
+    const c10::AutoGradMode grad_mode(request_.mode == Mode::grad_forward);
     std::optional<c10::InferenceMode> inference_mode;  // a guard for false would record gradients
     if (request_.inference_mode) inference_mode.emplace();
     IValue first;
@@ -184,7 +184,7 @@ class Run {
     phase("end", [&] { first = IValue(); });
   }
 
-  const Request& request_;
+  const RunRequest& request_;
   capture::StreamWriter& writer_;
   RunState& state_;
   capture::Recorder& recorder_;
@@ -202,8 +202,8 @@ class Run {
 
 }  // namespace
 
-void run_profile(const Request& request, capture::StreamWriter& writer, RunState& state) {
-  if (request.mode == Mode::kTrain) {  // before anything is loaded
+void run_profile(const RunRequest& request, capture::StreamWriter& writer, RunState& state) {
+  if (request.mode == Mode::train) {  // before anything is loaded
     find_loss(request.loss);
     find_optimizer(request.optimizer, request.optimizer_form);
   }

@@ -2,7 +2,7 @@
 
 #include "capture/stream_writer.h"
 #include "engine/error_record.h"
-#include "engine/request.h"
+#include "request/run_request.h"
 
 namespace torchmem::engine {
 
@@ -20,6 +20,6 @@ namespace torchmem::engine {
 /// own, as a variable of a Python loop does; with `keep_grads` zero_grad releases nothing.
 ///
 /// Throws Failure or whatever PyTorch throws; `state` then says where it was.
-void run_profile(const Request& request, capture::StreamWriter& writer, RunState& state);
+void run_profile(const RunRequest& request, capture::StreamWriter& writer, RunState& state);
 
 }  // namespace torchmem::engine

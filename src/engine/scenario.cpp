@@ -34,7 +34,7 @@ struct OptimizerOfModels {
 
 class Scenario {
  public:
-  Scenario(const Request& request, capture::StreamWriter& writer, RunState& state, c10::Device device)
+  Scenario(const RunRequest& request, capture::StreamWriter& writer, RunState& state, c10::Device device)
       : request_(request), writer_(writer), state_(state), device_(device) {}
 
   void run() {
@@ -110,14 +110,14 @@ class Scenario {
   }
 
   void load(const json& action) {
-    Request own = request_;
+    RunRequest own = request_;
     own.model = action.at("model").get<std::string>();
     own.method = action.value("method", "forward");
-    own.mode = action.value("train", true) ? Mode::kTrain : Mode::kInference;
+    own.mode = action.value("train", true) ? Mode::train : Mode::inference;
     own.checkpoint = action.value("checkpoint", std::vector<std::string>{});
     own.inplace = action.value("inplace", false);
     auto model = load_torchscript(own, device_, values::virtual_device().present());
-    model->set_training(own.mode == Mode::kTrain);
+    model->set_training(own.mode == Mode::train);
     if (action.contains("dtype")) model->to_dtype(*capture::parse_dtype(action["dtype"].get<std::string>()));
     model->rewrite(own);
     if (action.value("channels_last", false)) model->to_channels_last();
@@ -210,7 +210,7 @@ class Scenario {
     limit_allocator(bytes, device_.index());
   }
 
-  const Request& request_;
+  const RunRequest& request_;
   capture::StreamWriter& writer_;
   RunState& state_;
   c10::Device device_;
@@ -224,7 +224,7 @@ class Scenario {
 
 }  // namespace
 
-void run_scenario(const Request& request, capture::StreamWriter& writer, RunState& state) {
+void run_scenario(const RunRequest& request, capture::StreamWriter& writer, RunState& state) {
   const c10::Device device = open_device(request);
   writer.facts(device_facts(request, device));
   load_libraries(request.libraries);

@@ -2,7 +2,7 @@
 
 #include "capture/stream_writer.h"
 #include "engine/error_record.h"
-#include "engine/request.h"
+#include "request/run_request.h"
 
 namespace torchmem::engine {
 
@@ -29,6 +29,6 @@ namespace torchmem::engine {
 /// A name that is given again lets go of what it named once the new value is there. An action that runs out
 /// of memory writes the fact "out_of_memory": {POSITION: the error}; the actions go on at its
 /// "on_out_of_memory", else the error is the run's.
-void run_scenario(const Request& request, capture::StreamWriter& writer, RunState& state);
+void run_scenario(const RunRequest& request, capture::StreamWriter& writer, RunState& state);
 
 }  // namespace torchmem::engine

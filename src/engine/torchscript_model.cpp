@@ -27,7 +27,7 @@ std::string join(const std::vector<std::string>& words) {
 }
 
 /// PyTorch's "Unknown builtin op: NAME." as ours.
-void refuse_unknown_operator(const Request& request, const std::string& what) {
+void refuse_unknown_operator(const RunRequest& request, const std::string& what) {
   static const std::string kMark = "Unknown builtin op: ";
   const auto at = what.find(kMark);
   if (at == std::string::npos) return;
@@ -49,7 +49,7 @@ void refuse_unknown_operator(const Request& request, const std::string& what) {
 
 class TorchScriptModel : public Model {
  public:
-  TorchScriptModel(const Request& request, const ArchiveFacts& archive, torch::jit::Module module)
+  TorchScriptModel(const RunRequest& request, const ArchiveFacts& archive, torch::jit::Module module)
       : path_(request.model), archive_(archive), module_(std::move(module)), method_(find_method(request)) {}
 
   std::vector<c10::Argument> arguments() const override {
@@ -107,11 +107,11 @@ class TorchScriptModel : public Model {
     }
   }
 
-  json rewrite(const Request& request) override {
+  json rewrite(const RunRequest& request) override {
     json done = json::object();
     if (!request.checkpoint.empty()) done["checkpoint"] = checkpoint_modules(method_, request.checkpoint);
     if (request.inplace)
-      done["inplace"] = make_activations_inplace(method_, request.mode != Mode::kInference);
+      done["inplace"] = make_activations_inplace(method_, request.mode != Mode::inference);
     return done;
   }
 
@@ -160,7 +160,7 @@ class TorchScriptModel : public Model {
     return {{name, {{"tensors", tensors.size()}, {"elements", elements}, {"bytes", bytes}}}};
   }
 
-  torch::jit::Method find_method(const Request& request) const {
+  torch::jit::Method find_method(const RunRequest& request) const {
     if (auto method = module_.find_method(request.method)) return *method;
     std::vector<std::string> names;
     for (const auto& method : module_.get_methods()) names.push_back(method.name());
@@ -185,7 +185,7 @@ class TorchScriptModel : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> load_torchscript(const Request& request, c10::Device device, bool weightless) {
+std::unique_ptr<Model> load_torchscript(const RunRequest& request, c10::Device device, bool weightless) {
   const ArchiveFacts archive = check_archive(request.model);
   if (device.is_cuda() && is_quantized(request.model)) {
     throw Failure(

@@ -1,0 +1,112 @@
+#include "launch/device_choice.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "launch/device_profile.h"
+#include "launch/layout.h"
+#include "launch/real_devices.h"
+#include "torchmem/error.h"
+
+namespace torchmem {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view default_profile = "h200";
+constexpr std::string_view expected =
+    "Expected auto, cuda, cuda:N, virtual, virtual:PROFILE or virtual:FILE.json.";
+
+[[noreturn]] void refuse(ErrorKind kind, const std::string& what) { throw Error(kind, "--device: " + what); }
+
+DeviceChoice choose_virtual(const std::string& name) {
+  DeviceChoice choice;
+  std::error_code error;
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) {
+    choice.profile_file = fs::absolute(name);
+    // A pipe could be read once, and the engine reads it again.
+    if (fs::exists(name, error) && !fs::is_regular_file(name, error))
+      refuse(ErrorKind::bad_usage, name + " is " +
+                                       (fs::is_directory(name, error) ? "a directory" : "no plain file") +
+                                       ", but the file of a device profile is expected");
+    choice.profile_id = read_device_profile(name).value("id", choice.profile_file.stem().string());
+    return choice;
+  }
+  std::string known;
+  for (const json& profile : device_profiles()) {
+    std::string id = profile.at("id").get<std::string>();
+    if (id == name) {
+      choice.profile_file = profile.at("file").get<std::string>();
+      choice.profile_id = id;
+      return choice;
+    }
+    known += (known.empty() ? "" : ", ") + id;
+  }
+  refuse(ErrorKind::bad_usage,
+         "there is no profile '" + name + "'. Profiles: " + known +
+             ".\nA profile of your own is given as virtual:FILE.json (torchmem devices lists all).");
+}
+
+DeviceChoice choose_cuda(std::string_view number) {
+  DeviceChoice choice;
+  choice.kind = DeviceChoice::Kind::cuda;
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), choice.index);
+  if (!number.empty() && (error != std::errc() || end != number.data() + number.size() || choice.index < 0)) {
+    refuse(ErrorKind::bad_usage, "'" + std::string(number) + "' is not a GPU's number, which counts from 0");
+  }
+  RealDevices real = find_real_devices();
+  if (real.devices.empty()) {
+    refuse(ErrorKind::unavailable, "there is no GPU here: " + real.why_none +
+                                       ".\nUse --device virtual, which needs no GPU and no driver.");
+  }
+  if (static_cast<size_t>(choice.index) >= real.devices.size()) {
+    refuse(ErrorKind::unavailable, "there is no cuda:" + std::to_string(choice.index) +
+                                       ": this machine has " + std::to_string(real.devices.size()) +
+                                       " GPU(s), counted from 0");
+  }
+  return choice;
+}
+
+}  // namespace
+
+std::vector<json> device_profiles() {
+  std::vector<json> profiles;
+  for (const auto& entry : fs::directory_iterator(profiles_directory())) {
+    if (entry.path().extension() != ".json") continue;
+    json profile = read_device_profile(entry.path().string());
+    if (!profile.contains("id")) profile["id"] = entry.path().stem().string();
+    profile["file"] = entry.path().string();
+    profiles.push_back(std::move(profile));
+  }
+  std::sort(profiles.begin(), profiles.end(), [](const json& a, const json& b) { return a["id"] < b["id"]; });
+  return profiles;
+}
+
+DeviceChoice choose_device(std::string_view text) {
+  size_t colon = text.find(':');
+  std::string_view kind = text.substr(0, colon);
+  bool has_more = colon != std::string_view::npos;
+  std::string more(has_more ? text.substr(colon + 1) : std::string_view());
+  if (has_more && more.empty()) {
+    refuse(ErrorKind::bad_usage,
+           "'" + std::string(text) + "' names nothing after the colon. " + std::string(expected));
+  }
+  if (kind == "virtual") return choose_virtual(has_more ? more : std::string(default_profile));
+  if (kind == "cuda") return choose_cuda(more);
+  if (text != "auto")
+    refuse(ErrorKind::bad_usage, "'" + std::string(text) + "' is no device. " + std::string(expected));
+  RealDevices real = find_real_devices();
+  if (!real.devices.empty()) {
+    DeviceChoice choice;
+    choice.kind = DeviceChoice::Kind::cuda;
+    choice.why = "auto: this machine has a GPU";
+    return choice;
+  }
+  DeviceChoice choice = choose_virtual(std::string(default_profile));
+  choice.why = "auto: " + real.why_none;
+  return choice;
+}
+
+}  // namespace torchmem

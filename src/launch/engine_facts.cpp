@@ -1,0 +1,98 @@
+#include "launch/engine_facts.h"
+
+#include <fstream>
+#include <iostream>
+
+#include "report/fidelity.h"
+#include "report/text.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+// "9.19.0" as 91900.
+int64_t cudnn_number(const std::string& version) {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  if (std::sscanf(version.c_str(), "%d.%d.%d", &major, &minor, &patch) < 2) return 0;
+  return int64_t{10000} * major + 100 * minor + patch;
+}
+
+// What the profile says of itself that a result should say too: that cuDNN's facts are another card's, and
+// its note.
+void add_profile_facts(json& about, const json& profile, const DeviceChoice& device) {
+  std::string facts = profile.value("cudnn_facts", json()).is_string()
+                          ? profile["cudnn_facts"].get<std::string>()
+                          : std::string();
+  // "h200-cudnn-91900"
+  size_t end = facts.find("-cudnn");
+  if (end != std::string::npos && facts.substr(0, end) != profile.value("id", device.profile_id))
+    about["workspaces_of"] = facts.substr(0, end);
+  if (profile.contains("note") && profile["note"].is_string()) about["note"] = profile["note"];
+}
+
+// A profile is verified for the versions that it was checked with.
+bool is_verified(const Run& run, const json& profile) {
+  if (profile.value("verified", json()) != true) return false;
+  json checked = profile.value(json::json_pointer("/versions/cudnn"), json());
+  std::string used = run.facts.value(json::json_pointer("/software/cudnn"), std::string());
+  return used.empty() || !checked.is_number_integer() || checked.get<int64_t>() == cudnn_number(used);
+}
+
+}  // namespace
+
+void add_device_facts(Run& run, const DeviceChoice& device) {
+  json& about = run.facts["device"];
+  if (!about.is_object()) about = json::object();
+  if (device.kind == DeviceChoice::Kind::virtual_gpu) {
+    about["kind"] = "virtual";
+    about["profile"] = device.profile_id;
+    std::ifstream in(device.profile_file);
+    json profile = json::parse(in, nullptr, /*allow_exceptions=*/false);
+    if (!profile.is_object()) profile = json::object();
+    about["verified"] = is_verified(run, profile);
+    add_profile_facts(about, profile, device);
+  } else {
+    about["kind"] = "cuda";
+    about["index"] = device.index;
+  }
+  if (!device.why.empty()) about["chosen"] = device.why;
+}
+
+void add_engine_facts(Run& run, const RunRequest& request, const DeviceChoice& device) {
+  json& facts = run.facts;
+  if (!facts.contains("model") || !facts["model"].is_object()) facts["model"] = json::object();
+  if (!facts["model"].contains("path")) facts["model"]["path"] = request.model;
+  if (!facts.contains("arguments")) facts["arguments"] = arguments_of(request);
+  if (run.allocator_settings.empty()) {
+    run.allocator_settings = {{"PYTORCH_CUDA_ALLOC_CONF", request.alloc_conf.value_or("")}};
+  }
+  add_device_facts(run, device);
+}
+
+Error decided_error(const std::string& start, const Run& run) {
+  return {ErrorKind::decided_by_assumed_values, start + decision_text(run.findings) +
+                                                    ". A GPU may go another way. Say what the value is with "
+                                                    "--assume FILE, accept what was assumed with "
+                                                    "--allow-assumed, or use a real GPU."};
+}
+
+void say_error(const Run& run, const std::string& saved) {
+  const RunError& error = *run.error;
+  std::string text = error.message;
+  bool says_phase = error.kind == ErrorKind::out_of_memory || error.kind == ErrorKind::model_failed ||
+                    error.kind == ErrorKind::assumed_reads;
+  if (says_phase && error.phase) {
+    text = phase_name(*error.phase, error.iteration ? &*error.iteration : nullptr) + ": " + text;
+  }
+  if (error.kind == ErrorKind::model_failed) {
+    if (std::string assumed = assumed_before_text(run); !assumed.empty()) text += "\n" + assumed;
+  }
+  if (!saved.empty()) text += "\nWhat ran until then is in " + saved + ".";
+  std::cerr << "torchmem: " << text << std::endl;
+}
+
+}  // namespace torchmem

@@ -1,0 +1,131 @@
+#include "launch/engine_process.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "launch/layout.h"
+#include "request/sizes.h"
+#include "request/values.h"
+#include "run/file.h"
+#include "torchmem/allocator_state.h"
+#include "torchmem/stream.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::chrono::seconds grace(5);
+
+RunError error_of(ErrorKind kind, const std::string& message, const Run& run) {
+  RunError error;
+  error.kind = kind;
+  error.message = message;
+  error.detail = json::object();
+  if (!run.phases.empty()) error.detail["last_phase"] = run.phases.back().name;
+  return error;
+}
+
+// What a process that ended without a word of its own died of.
+std::optional<RunError> error_of_end(const ChildResult& result, const Run& run) {
+  if (result.interrupted) return error_of(ErrorKind::interrupted, "interrupted", run);
+  std::string where =
+      run.phases.empty() ? "before its first phase ended" : "after phase " + run.phases.back().name;
+  if (WIFSIGNALED(result.status)) {
+    int signal = WTERMSIG(result.status);
+    if (signal == SIGINT || signal == SIGTERM) return error_of(ErrorKind::interrupted, "interrupted", run);
+    std::string message =
+        "the engine that ran the model was ended by " + signal_name(signal) + " " + where + ".";
+    if (signal == SIGKILL)
+      message += " Perhaps this machine ran out of memory (host memory, not the device's).";
+    return error_of(ErrorKind::model_failed, message, run);
+  }
+  if (WEXITSTATUS(result.status) == 0 && run.has_segments) return std::nullopt;
+  if (WEXITSTATUS(result.status) == 0 && run.traces.empty() && run.phases.empty() && !run.facts.empty()) {
+    return std::nullopt;  // an inspection makes no events
+  }
+  return error_of(WEXITSTATUS(result.status) == 3 ? ErrorKind::unavailable : ErrorKind::internal,
+                  "the engine ended with code " + std::to_string(WEXITSTATUS(result.status)) + " " + where +
+                      " without saying why; see its messages above.",
+                  run);
+}
+
+// An address space that is the same in every process, so that a profile is the same on every machine; whoever
+// wants the process's own, as programs under `run` have it, says so.
+std::string address_space() {
+  const char* chosen = std::getenv("TORCHMEM_VGPU_SPACE");
+  return chosen ? chosen : "model";
+}
+
+RunOrder order_of(const RunRequest& request) {
+  return {request.mode == Mode::train, request.steps, request.accumulate};
+}
+
+}  // namespace
+
+EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, bool one_of_many) {
+  child_.arguments = {engine_path().string()};
+  child_.output_to_stderr = true;
+  child_.grace = grace;
+  stream_ = directory_.path() / "stream";
+  request.stream = stream_.string();
+  resolve_sizes(request);
+  std::vector<std::pair<std::string, std::string>> changes = value_environment(request);
+  if (device.kind == DeviceChoice::Kind::virtual_gpu) {
+    request.device_kind = "virtual";
+    libraries_.emplace(virtual_gpu_libraries());
+    child_.is_warm = one_of_many && !std::getenv("TORCHMEM_ENGINE");
+    // CUDA_VISIBLE_DEVICES chooses among real GPUs.
+    changes.insert(changes.end(), {{"LD_PRELOAD", libraries_->value(std::getenv("LD_PRELOAD"))},
+                                   {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
+                                   {"TORCHMEM_VGPU_SPACE", address_space()},
+                                   {"CUDA_VISIBLE_DEVICES", ""}});
+  } else {
+    request.device_kind = "cuda";
+    request.device_index = device.index;
+  }
+  child_.environment = environment_with(changes);
+  std::filesystem::path request_file = directory_.path() / "request.json";
+  try {
+    write_file_whole(request_file, request_json(request).dump(1));
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::unavailable,
+                std::string("cannot ") + error.what() + " (TMPDIR names another place)");
+  }
+  child_.arguments.push_back(request_file.string());
+  spdlog::debug("starting {} {}", child_.arguments[0], child_.arguments[1]);
+}
+
+Run EngineProcess::finish(const ChildResult& result) const {
+  spdlog::debug("the engine ended with status {}", result.status);
+  Run run;
+  run.is_ours = true;
+  if (std::filesystem::exists(stream_)) run = read_stream_file(stream_);
+  // An interrupted engine may call the interruption an error of its own.
+  if (!run.error || result.interrupted) run.error = error_of_end(result, run);
+  if (!run.traces.empty()) complete_segments(run);
+  return run;
+}
+
+Run run_engine(RunRequest request, const DeviceChoice& device, RunProgress* progress) {
+  RunOrder order = order_of(request);
+  EngineProcess engine(std::move(request), device);
+  std::function<void()> meanwhile;
+  if (progress) {
+    progress->follow(engine.stream(), order);
+    meanwhile = [progress] { progress->update(); };
+  }
+  try {
+    return engine.finish(run_child(engine.child(), meanwhile));
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::unavailable, std::string("cannot ") + error.what());
+  }
+}
+
+}  // namespace torchmem

@@ -1,0 +1,23 @@
+// What the processes of a program under `torchmem run` assumed, as the agent wrote it: V records of the event
+// stream (torchmem/stream.h) in `findings-PID`, or in `stream-PID` where everything was recorded.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "torchmem/run.h"
+
+namespace torchmem {
+
+// The findings in such a text. A process may have died at any byte of it, or written it badly: lines that are
+// no V record, and records that are not as they must be, are left out, and so are fields that nobody knows.
+std::vector<Finding> findings_in(std::string_view text);
+
+// Of one process, whatever state its files are in. Nothing where it left none.
+std::optional<std::vector<Finding>> read_process_findings(const std::filesystem::path& directory,
+                                                          uint64_t pid);
+
+}  // namespace torchmem

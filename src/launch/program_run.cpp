@@ -1,0 +1,98 @@
+#include "launch/program_run.h"
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <system_error>
+
+#include "launch/layout.h"
+#include "launch/preload.h"
+#include "launch/program_torch.h"
+#include "request/values.h"
+#include "torchmem/error.h"
+
+namespace torchmem {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int signal_base = 128;  // a shell's code for death by a signal
+
+std::string torch_text(const ProgramTorch& torch) {
+  return "torch " + (torch.version.empty() ? "of an unknown version" : torch.version) +
+         (torch.cuda.empty() ? ", built without CUDA," : "") + " in " + torch.path;
+}
+
+// Whether the program will use the PyTorch that the virtual GPU and the agent fit.
+void check_torch(const std::vector<std::string>& program) {
+  std::optional<Interpreter> interpreter = find_interpreter(program);
+  if (!interpreter) return;
+  std::optional<ProgramTorch> torch = find_torch(*interpreter);
+  if (!torch) return;  // not there: the program will say so itself, if it wants it
+  std::ifstream in(torch_json_path());
+  json built = json::parse(in, nullptr, /*allow_exceptions=*/false);
+  std::string version = built.is_object() ? built.value("version", "") : "";
+  if (torch->version == version) return;
+  std::string message =
+      interpreter->path + " imports " + torch_text(*torch) + "; this build of torchmem fits torch " + version;
+  if (interpreter->is_certain) {
+    throw Error(ErrorKind::unavailable, message + ".\nRun the program with a Python that has torch " +
+                                            version + ", or build torchmem against its torch.");
+  }
+  std::cerr << "torchmem: " << message << ". If the program uses that one, its memory is not measured.\n";
+}
+
+}  // namespace
+
+ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device,
+                       const ProgramOptions& options) {
+  if (find_in_path(program[0]).empty()) {
+    throw Error(ErrorKind::bad_usage, "cannot start '" + program[0] + "': there is no such program" +
+                                          (program[0].find('/') == std::string::npos ? " in PATH" : ""));
+  }
+  if (options.devices > 0 && device.kind != DeviceChoice::Kind::virtual_gpu) {
+    throw Error(ErrorKind::bad_usage, "--devices is for a virtual device: the number of real ones is given");
+  }
+  check_torch(program);
+  std::vector<std::pair<std::string, std::string>> changes = value_environment(options.values);
+  changes.emplace_back("TORCHMEM_RUN_DIR", state_.path().string());
+  changes.emplace_back("TORCHMEM_AGENT", agent_path().string());
+  std::vector<std::filesystem::path> preloaded;
+  if (device.kind == DeviceChoice::Kind::virtual_gpu) {
+    preloaded = virtual_gpu_libraries();
+    changes.emplace_back("TORCHMEM_VGPU_PROFILE", device.profile_file.string());
+    if (options.devices > 0) changes.emplace_back("TORCHMEM_VGPU_DEVICES", std::to_string(options.devices));
+  } else {
+    preloaded = {join_path()};
+    if (options.number_given) changes.emplace_back("CUDA_VISIBLE_DEVICES", std::to_string(device.index));
+  }
+  if (options.records) {
+    preloaded.insert(preloaded.begin(), watch_path());
+    changes.emplace_back("TORCHMEM_RECORD", "1");
+  }
+  PreloadList libraries(preloaded);
+  changes.emplace_back("LD_PRELOAD", libraries.value(std::getenv("LD_PRELOAD")));
+  ChildOptions child;
+  child.arguments = program;
+  child.environment = environment_with(changes);
+  try {
+    result_ = run_child(child);
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::unavailable, std::string("cannot ") + error.what());
+  }
+}
+
+int ProgramRun::exit_code() const {
+  return WIFSIGNALED(result_.status) ? signal_base + WTERMSIG(result_.status) : WEXITSTATUS(result_.status);
+}
+
+json ProgramRun::end() const {
+  if (WIFSIGNALED(result_.status)) return {{"signal", WTERMSIG(result_.status)}};
+  return {{"exit_code", WEXITSTATUS(result_.status)}};
+}
+
+}  // namespace torchmem
