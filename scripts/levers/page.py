@@ -5,7 +5,8 @@ import pathlib
 import shlex
 import shutil
 import subprocess
-import textwrap
+
+from checks.markdown import fill
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEVICE = '--device virtual:h200'
@@ -49,11 +50,9 @@ def wrapped(text):
     """Prose in lines that a reader of the file can read; code and tables as they are."""
     if text.startswith(('    ', '|', '#')):
         return text
-    listed = text.startswith('- ')
-    fill = textwrap.TextWrapper(
-        150, subsequent_indent='  ' * listed, break_on_hyphens=False, break_long_words=False
-    ).fill
-    return '\n'.join(map(fill, text.split('\n') if listed else [text]))
+    if text.startswith('- '):
+        return '\n'.join(line for item in text.split('\n') for line in fill(item[2:], '- ', '  '))
+    return '\n'.join(fill(text, '', ''))
 
 
 def table(head, rows):
