@@ -3,11 +3,11 @@
 
     python3 bench/attribution.py --torchmem BIN --models DIR [--device D] [--rounds N] [--steps N] [--check]
 
-On a real GPU the figure is a step's time, between synchronised points. Recording is switched on and off every other step of
-one run, since two runs of the same differ by more than it costs; each step with it is held against the mean of its two
-neighbours without. On the virtual device the figure is the whole command's, which is all that a step is there, and runs with
-and without it take turns. What is printed is the median of the ratios and their quartiles. --check exits with 1 over the bounds: on a real GPU 3 % for everything and 0.5 % for events alone, on the
-virtual one twice the time.
+On a real GPU the figure is a step's time, between synchronised points. Recording is switched on and off every other
+step of one run, since two runs of the same differ by more than it costs; each step with it is held against the mean of
+its two neighbours without. On the virtual device the figure is the whole command's, which is all that a step is there,
+and runs with and without it take turns. What is printed is the median of the ratios and their quartiles. --check exits
+with 1 over the bounds: on a real GPU 3 % for everything and 0.5 % for events alone, on the virtual one twice the time.
 """
 
 import argparse
@@ -29,8 +29,8 @@ CASES = [
 
 
 def as_engine():
-    """The engine that this script stands for: the request with the recording that is to be measured, and the phases kept. The
-    trace of a run in turns has holes, so the command makes nothing of it."""
+    """The engine that this script stands for: the request with the recording that is to be measured, and the phases
+    kept. The trace of a run in turns has holes, so the command makes nothing of it."""
     request = json.loads(pathlib.Path(sys.argv[1]).read_text())
     if "stream" in request:
         request["recording"], in_turns = os.environ["TORCHMEM_BENCH_RECORDING"].split()
@@ -52,7 +52,8 @@ def run(options, model, spec, recording, how, folder):
                        TORCHMEM_BENCH_RECORDING=f"{recording} {how}",
                        TORCHMEM_BENCH_ENGINE=str(options.torchmem.resolve().parent / "torchmem-engine"),
                        TORCHMEM_BENCH_PHASES=str(phases))
-    command = [options.torchmem, "profile", options.models / model, "--device", options.device, "--input", spec, "--steps",
+    command = [options.torchmem, "profile", options.models / model, "--device", options.device, "--input", spec,
+               "--steps",
                str(options.steps), "--quiet", f"--json={folder / 'report.json'}"]
     start = time.monotonic()
     ended = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -2,8 +2,8 @@
 
     torchmem run --device virtual:h200 -- python3 bench/decoder.py FILE.pt
 
-The weights live on the virtual GPU, which holds nothing; they are saved one at a time, as zeros, through a pipe whose reader leaves
-holes in the file where it finds only zeros.
+The weights live on the virtual GPU, which holds nothing; they are saved one at a time, as zeros, through a pipe whose
+reader leaves holes in the file where it finds only zeros.
 """
 
 import os

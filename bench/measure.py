@@ -27,15 +27,20 @@ def cases(models, decoder):
     found = [
         Case("ResNet-50, batch 32, 3 steps of AdamW", resnet,
              ["--input", "f32:32x3x224x224", "--optimizer", "adamw", "--steps", "3"], seconds=1.2, mib_above_file=350),
-        Case("ResNet-50, batch 32, inference", resnet, ["--input", "f32:32x3x224x224", "--mode", "inference", "--steps", "3"]),
+        Case("ResNet-50, batch 32, inference", resnet,
+             ["--input", "f32:32x3x224x224", "--mode", "inference", "--steps", "3"]),
         Case("compare: ResNet-50, batch 32, four variants", resnet,
-             ["--input", "f32:32x3x224x224", *(f"--variant={name}" for name in ("no_grad", "grad", "train", "train+autocast=bf16"))],
+             ["--input", "f32:32x3x224x224",
+              *(f"--variant={name}" for name in ("no_grad", "grad", "train", "train+autocast=bf16"))],
              command="compare", seconds=3),
-        Case("fit: ResNet-50, training, 24 GiB", resnet, ["--input", "f32:Bx3x224x224", "--limit", "24GiB"], command="fit",
+        Case("fit: ResNet-50, training, 24 GiB", resnet, ["--input", "f32:Bx3x224x224", "--limit", "24GiB"],
+             command="fit",
              seconds=10),
-        Case("fit: ResNet-50, inference, the whole device", resnet, ["--input", "f32:Bx3x224x224", "--mode", "inference"],
+        Case("fit: ResNet-50, inference, the whole device", resnet,
+             ["--input", "f32:Bx3x224x224", "--mode", "inference"],
              command="fit", seconds=10),
-        Case("advise: ResNet-50, batch 32, training", resnet, ["--input", "f32:32x3x224x224"], command="advise", seconds=60),
+        Case("advise: ResNet-50, batch 32, training", resnet, ["--input", "f32:32x3x224x224"], command="advise",
+             seconds=60),
     ]
     if decoder:
         found.append(Case("decoder, 6.7 billion parameters, fp16, forward, backward and SGD step", decoder,
@@ -70,7 +75,8 @@ def main():
     for case in cases(options.models, options.decoder):
         if options.only not in case.name:
             continue
-        command = [options.torchmem, case.command, str(case.model), "--device", "virtual:h200", "--quiet", *case.arguments]
+        command = [options.torchmem, case.command, str(case.model), "--device", "virtual:h200", "--quiet",
+                   *case.arguments]
         run_once(command)  # a first one, so that every run finds the files in the page cache
         runs = [run_once(command) for _ in range(options.runs)]
         wall, processor, resident = (sorted(figures) for figures in zip(*runs))
@@ -79,7 +85,8 @@ def main():
         print(f"{case.name}\n  file {case.model.stat().st_size / MIB:,.0f} MiB ({on_disk / MIB:,.0f} MiB on disk)")
         print(f"  wall      {statistics.median(wall):6.2f} s   ({wall[0]:.2f} to {wall[-1]:.2f})")
         print(f"  processor {statistics.median(processor):6.2f} s   ({processor[0]:.2f} to {processor[-1]:.2f})")
-        print(f"  resident  {statistics.median(resident) / MIB:6.0f} MiB ({above / MIB:.0f} MiB above the file on disk)")
+        print(
+            f"  resident  {statistics.median(resident) / MIB:6.0f} MiB ({above / MIB:.0f} MiB above the file on disk)")
         if case.seconds and statistics.median(wall) > case.seconds:
             over += 1
             print(f"  over {case.seconds} s")

@@ -2,8 +2,9 @@
 
     python3 bench/values.py --torchmem BIN --models DIR [--pairs N] [--check]
 
-Prints the median, the least and the most of the ratio of processor time, for ResNet-50 and a GPT-2-size transformer in training, where no
-value is read, and for a small transformer, most of whose values are computed. --check exits with 1 when a median is over its bound.
+Prints the median, the least and the most of the ratio of processor time, for ResNet-50 and a GPT-2-size transformer in
+training, where no value is read, and for a small transformer, most of whose values are computed. --check exits with 1
+when a median is over its bound.
 """
 
 import argparse
@@ -37,7 +38,8 @@ def main():
     options = parser.parse_args()
     over = False
     for name, model, arguments, bound in CASES:
-        command = [options.torchmem, "profile", str(options.models / model), *arguments, "--device", "virtual:h200", "--steps", "10"]
+        command = [options.torchmem, "profile", str(options.models / model), *arguments, "--device", "virtual:h200",
+                   "--steps", "10"]
         with_values, without = [*command, "--values", "small"], [*command, "--values", "none"]
         seconds(with_values), seconds(without)
         ratios = [seconds(with_values) / seconds(without) for _ in range(options.pairs)]

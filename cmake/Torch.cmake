@@ -37,7 +37,11 @@ message(STATUS "torch: ${TORCHMEM_TORCH_VERSION}, CUDA ${TORCHMEM_TORCH_CUDA}, i
 file(
   CONFIGURE
   OUTPUT "${TORCHMEM_LIB_DIR}/torch.json"
-  CONTENT [[{"version": "@TORCHMEM_TORCH_VERSION@", "git_version": "@TORCHMEM_TORCH_GIT@", "cuda": "@TORCHMEM_TORCH_CUDA@"}
+  CONTENT [[{
+  "version": "@TORCHMEM_TORCH_VERSION@",
+  "git_version": "@TORCHMEM_TORCH_GIT@",
+  "cuda": "@TORCHMEM_TORCH_CUDA@"
+}
 ]]
   @ONLY
 )
@@ -67,8 +71,8 @@ target_link_libraries(torchmem_torch INTERFACE torchmem::cuda_runtime)
 # Without --no-as-needed the linker drops libtorch_cuda, and CUDA is never registered. The libraries' own needs (the
 # vendor's) are not looked for.
 #
-# The run path is relative ($ORIGIN) to bin/ and tests/ (one level down in the build tree) and to lib/torchmem/ (two), as a
-# colon in an absolute one would split it; for installed programs the absolute one follows where it can.
+# The run path is relative ($ORIGIN) to bin/ and tests/ (one level down in the build tree) and to lib/torchmem/ (two),
+# as a colon in an absolute one would split it; for installed programs the absolute one follows where it can.
 file(RELATIVE_PATH torch_from_bin "${TORCHMEM_BIN_DIR}" "${TORCH_DIR}/lib")
 file(RELATIVE_PATH torch_from_lib "${TORCHMEM_LIB_DIR}" "${TORCH_DIR}/lib")
 set(run_path "$$ORIGIN/${torch_from_bin}:$$ORIGIN/${torch_from_lib}")

@@ -67,7 +67,9 @@ function(torchmem_vgpu_library)
   target_compile_options(${arg_TARGET} PRIVATE $<$<COMPILE_LANGUAGE:C>:-fno-builtin>)
   torchmem_vgpu_shared(${arg_TARGET})
   add_dependencies(${arg_TARGET} torchmem_vgpu_symbols)
-  target_link_options(${arg_TARGET} PRIVATE "LINKER:-soname,${arg_SONAME}" "SHELL:-Xlinker --version-script -Xlinker \"${base}.map\"")
+  target_link_options(
+    ${arg_TARGET} PRIVATE "LINKER:-soname,${arg_SONAME}" "SHELL:-Xlinker --version-script -Xlinker \"${base}.map\""
+  )
   set_target_properties(
     ${arg_TARGET} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME "${arg_SONAME}" NO_SONAME ON LINK_DEPENDS "${base}.map"
   )

@@ -9,9 +9,9 @@ A RECORD is a text file (or .xz) with one answer a line:
     RNN mode M rnn(...) data(...) ws BYTES rs BYTES           RNN workspace and reserve
     RNNW rnn(...) BYTES                                       RNN weight space
     DROPST BYTES                                              dropout state
-or a file of facts, such as scripts/record_cudnn.py writes and this script itself. Where two differ the first one stands, and
-stderr says so. A graph whose descriptors were not recorded whole is left out, and counted on stderr. docs/facts/cudnn.md
-describes the output.
+or a file of facts, such as scripts/record_cudnn.py writes and this script itself. Where two differ the first one
+stands, and stderr says so. A graph whose descriptors were not recorded whole is left out, and counted on stderr.
+docs/facts/cudnn.md describes the output.
 """
 
 import lzma
@@ -258,7 +258,8 @@ class Facts:
         for key in sorted(self.named):
             print(f"{key}: {self.named[key]}")
         count = sum(len(a) for s in self.sections.values() for a in s.values())
-        print(f"{count} convolutions, {len(self.named)} others; {self.left_out} incomplete graphs left out", file=sys.stderr)
+        print(f"{count} convolutions, {len(self.named)} others; {self.left_out} incomplete graphs left out",
+              file=sys.stderr)
 
 
 def main(gpu, version, *paths):

@@ -11,10 +11,12 @@ import re
 import sys
 
 # In this order; they share one scope.
-SCRIPTS = ['words', 'data', 'sums', 'moment', 'groups', 'canvas', 'columns', 'tip', 'timeline', 'timeline_input', 'overview',
+SCRIPTS = ['words', 'data', 'sums', 'moment', 'groups', 'canvas', 'columns', 'tip', 'timeline', 'timeline_input',
+           'overview',
            'treemap', 'owners', 'segments', 'table', 'legend', 'head', 'main']
 # Text from a run must never be read as markup or code.
-FORBIDDEN = re.compile(r'innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(.style|</script|'
+FORBIDDEN = re.compile(
+    r'innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(.style|</script|'
                        r'<!--|fetch\(|XMLHttpRequest|import\(')
 
 

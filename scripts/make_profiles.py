@@ -4,8 +4,9 @@
     make_profiles.py [ID...]    writes the profiles of these cards, or of all
     make_profiles.py --check    compares instead: exit 1, and each difference with its file and field
 
-The table holds what differs from card to card, with its source, and once for each compute capability what all its cards share.
-The rest is the verified profile's, h200.json: what is the same on every card, and what is estimated from it by the rules below.
+The table holds what differs from card to card, with its source, and once for each compute capability what all its cards
+share. The rest is the verified profile's, h200.json: what is the same on every card, and what is estimated from it by
+the rules below.
 """
 import argparse
 import json
@@ -76,17 +77,20 @@ def sources_of(card, table, profile, same_capability):
     sources += [
         {'source': 'no published number was looked for: taken as read off an H200 (h200.json). Nothing that PyTorch '
                    'allocates is decided by them', 'fields': left + ['limits', 'stream_priorities', 'pci']},
-        {'source': 'the same numbers as in properties, by cudaDeviceAttr (CUDA Runtime API, Data types); those that are '
-                   'in no property as read off an H200. Left out, since no number is known: clocks, persisting L2, PCI ids'
+        {'source': 'the same numbers as in properties, by cudaDeviceAttr (CUDA Runtime API, Data types); those that '
+                   'are in no property as read off an H200. Left out, since no number is known: clocks, persisting '
+                   'L2, PCI ids'
                    + ('' if same_capability else ', the ratio of single to double precision'),
-         'address': 'https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html', 'fields': ['attributes']},
-        {'source': 'estimated from the H200\'s measured ones: context and local memory in proportion to multiprocessors x '
-                   'threads per multiprocessor, the others as measured there', 'fields': ['memory']},
+         'address': 'https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html',
+         'fields': ['attributes']},
+        {'source': 'estimated from the H200\'s measured ones: context and local memory in proportion to '
+                   'multiprocessors x threads per multiprocessor, the others as measured there', 'fields': ['memory']},
         {'source': 'the software that PyTorch 2.11 for CUDA 13.0 comes with, as in h200.json', 'fields': ['versions']},
         {'source': 'recorded on an H200: cuDNN may choose other engines, with other workspaces, on this card',
          'fields': ['cudnn_facts']},
         {'source': 'read off an H200, of the same compute capability' if same_capability else
-                   'none is known for this compute capability: how many blocks fit is computed from threads and shared memory',
+                   'none is known for this compute capability: how many blocks fit is computed from threads and '
+                   'shared memory',
          'fields': ['kernels']},
     ]
     return sources
@@ -100,7 +104,8 @@ def make(identity, table, h200):
     same_capability = (major, minor) == (h200['properties']['major'], h200['properties']['minor'])
     own = {'major': major, 'minor': minor, **table['capabilities']['numbers'][card['capability']], **card['properties']}
     properties = {**without(h200['properties'], NOT_OTHERS['properties']), **own}
-    attributes = without(h200['attributes'], NOT_OTHERS['attributes'] + ([] if same_capability else [PERFORMANCE_RATIO]))
+    attributes = without(h200['attributes'],
+                         NOT_OTHERS['attributes'] + ([] if same_capability else [PERFORMANCE_RATIO]))
     attributes.update({ATTRIBUTE_OF[key]: value for key, value in own.items()})
     profile = {
         'schema': h200['schema'], 'id': identity, 'name': card['name'], 'verified': False,
@@ -121,7 +126,8 @@ def make(identity, table, h200):
 
 
 def wrapped(pieces, indent):
-    text = textwrap.fill(', '.join(pieces), WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False,
+    text = textwrap.fill(', '.join(pieces), WIDTH, initial_indent=indent, subsequent_indent=indent,
+                         break_long_words=False,
                          break_on_hyphens=False)
     return text.rstrip()
 
@@ -189,7 +195,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('cards', nargs='*', metavar='ID', help='cards of the table; none: all')
     parser.add_argument('--check', action='store_true', help='write nothing, compare')
-    parser.add_argument('--table', type=pathlib.Path, default=sources / 'cards.json', help='default: src/vgpu/cards.json')
+    parser.add_argument('--table', type=pathlib.Path, default=sources / 'cards.json',
+                        help='default: src/vgpu/cards.json')
     parser.add_argument('--profiles', type=pathlib.Path, default=sources / 'profiles',
                         help='folder with h200.json and the others; default: src/vgpu/profiles')
     arguments = parser.parse_args()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/parity/data/python_h200.json of the JSON lines that tests/parity/model_program.py printed on a real device, or of a
-file that holds them as {"cases": [{"spec", "rows", "rows_of_another_run"?}]}.
+"""Makes tests/parity/data/python_h200.json of the JSON lines that tests/parity/model_program.py printed on a real
+device, or of a file that holds them as {"cases": [{"spec", "rows", "rows_of_another_run"?}]}.
 
     scripts/make_python_truth.py RECORDED... >tests/parity/data/python_h200.json
 

@@ -3,13 +3,13 @@
 
     record_cudnn.py [--jobs N] PROBLEMS... > more.facts
 
-PROBLEMS are results of torchmem in JSON, whose estimated convolutions and batch norms are asked about, or files of facts, all
-of whose are. The output has the form of a file of facts; scripts/make_cudnn_facts.py merges it into one. What cannot be run,
-for example for want of memory, is left out and named on stderr. An interrupted recording writes what it has.
-docs/facts/cudnn.md says what this is for.
+PROBLEMS are results of torchmem in JSON, whose estimated convolutions and batch norms are asked about, or files of
+facts, all of whose are. The output has the form of a file of facts; scripts/make_cudnn_facts.py merges it into one.
+What cannot be run, for example for want of memory, is left out and named on stderr. An interrupted recording writes
+what it has. docs/facts/cudnn.md says what this is for.
 
-A workspace is what PyTorch asks its allocator for while the operation runs, without the results: to the byte, on any machine
-with PyTorch and a GPU.
+A workspace is what PyTorch asks its allocator for while the operation runs, without the results: to the byte, on any
+machine with PyTorch and a GPU.
 """
 
 import argparse
@@ -24,7 +24,9 @@ LARGEST = 4 << 30  # bytes of the input or the output; larger ones are left out
 
 
 def problem_of(name, problem):
-    """"conv f32 nchw 16x64x56x56 -> 64 k3x3 p1x1" or "batch_norm mode=1 f32 16x64x56x56 nchw": one for all its operations."""
+    """"conv f32 nchw 16x64x56x56 -> 64 k3x3 p1x1" or "batch_norm mode=1 f32 16x64x56x56 nchw": one for all its
+    operations.
+    """
     kind = next((kind for kind in ("conv", "batch_norm") if name.startswith(kind + "_")), None)
     return f"{kind} {problem}" if kind else None
 
@@ -56,7 +58,8 @@ def read_problems(paths):
     found = {}
     for path in paths:
         text = path.read_text()
-        found.update(dict.fromkeys(problems_of_json(json.loads(text)) if text.startswith("{") else problems_of_facts(text)))
+        found.update(dict.fromkeys(problems_of_json(json.loads(text)) if text.startswith("{")
+                                   else problems_of_facts(text)))
     found.pop(None, None)
     return list(found)
 
@@ -130,7 +133,8 @@ def record_convolution(torch, text):
     if backend != torch._C._ConvBackend.Cudnn:
         return [forward, backward_data, None]
     backward_filter, _ = requested(torch, lambda: torch.ops.aten.convolution_backward(
-        y, x, w, None, problem.stride, problem.padding, problem.dilation, False, zeros, problem.groups, [False, True, False]))
+        y, x, w, None, problem.stride, problem.padding, problem.dilation, False, zeros, problem.groups,
+        [False, True, False]))
     return [forward, backward_data, backward_filter]
 
 
@@ -215,7 +219,8 @@ def main():
             pool.terminate()
     write_facts(recorded, sys.stdout)
     missing = len(problems) - len(recorded) - failed
-    print(f"{len(recorded)} recorded, {failed} left out" + (f", {missing} not asked" if missing else ""), file=sys.stderr)
+    print(f"{len(recorded)} recorded, {failed} left out" + (f", {missing} not asked" if missing else ""),
+          file=sys.stderr)
     return 130 if missing else 0
 
 

@@ -32,26 +32,35 @@ class Library(NamedTuple):
 
 
 LIBRARIES = {
-    "cudart": Library("libcudart.so.13", r"cuda[A-Z]|__cuda", "cuda*; __cuda*", 801, "cudaErrorNotSupported, driver_types.h"),
+    "cudart": Library("libcudart.so.13", r"cuda[A-Z]|__cuda", "cuda*; __cuda*", 801,
+                      "cudaErrorNotSupported, driver_types.h"),
     "driver": Library("libcuda.so.1", r"cu(?!File)[A-Z]", "cu[A-Z]*", 801, "CUDA_ERROR_NOT_SUPPORTED, cuda.h"),
     "cublas": Library("libcublas.so.13", r"cublas(?!Lt)", "cublas*", 15, "CUBLAS_STATUS_NOT_SUPPORTED, cublas_api.h"),
     "cublaslt": Library("libcublasLt.so.13", r"cublasLt", "cublasLt*", 15, "CUBLAS_STATUS_NOT_SUPPORTED, cublas_api.h"),
     "cudnn": Library("libcudnn.so.9", r"cudnn", "cudnn*", 3000, "CUDNN_STATUS_NOT_SUPPORTED, cudnn_graph.h"),
     "cufft": Library("libcufft.so.12", r"cufft", "cufft*", 16, "CUFFT_NOT_SUPPORTED, cufft.h"),
-    "curand": Library("libcurand.so.10", r"curand", "curand*", 999, "CURAND_STATUS_INTERNAL_ERROR, curand.h (has no not-supported)"),
-    "cusparse": Library("libcusparse.so.12", r"cusparse(?!Lt)", "cusparse*", 10, "CUSPARSE_STATUS_NOT_SUPPORTED, cusparse.h"),
-    "cusparselt": Library("libcusparseLt.so.0", r"cusparseLt", "cusparseLt*", 10, "CUSPARSE_STATUS_NOT_SUPPORTED, cusparse.h"),
-    "cusolver": Library("libcusolver.so.12", r"cusolver", "cusolver*", 9, "CUSOLVER_STATUS_NOT_SUPPORTED, cusolver_common.h"),
+    "curand": Library("libcurand.so.10", r"curand", "curand*", 999,
+                      "CURAND_STATUS_INTERNAL_ERROR, curand.h (has no not-supported)"),
+    "cusparse": Library("libcusparse.so.12", r"cusparse(?!Lt)", "cusparse*", 10,
+                        "CUSPARSE_STATUS_NOT_SUPPORTED, cusparse.h"),
+    "cusparselt": Library("libcusparseLt.so.0", r"cusparseLt", "cusparseLt*", 10,
+                          "CUSPARSE_STATUS_NOT_SUPPORTED, cusparse.h"),
+    "cusolver": Library("libcusolver.so.12", r"cusolver", "cusolver*", 9,
+                        "CUSOLVER_STATUS_NOT_SUPPORTED, cusolver_common.h"),
     "nccl": Library("libnccl.so.2", r"nccl", "nccl*", 3, "ncclInternalError, nccl.h (has no not-supported)"),
     "cupti": Library("libcupti.so.13", r"cupti", "cupti*", 27, "CUPTI_ERROR_NOT_SUPPORTED, cupti_result.h"),
-    "cufile": Library("libcufile.so.0", r"cuFile", "cuFile*", 5007, "CU_FILE_PLATFORM_NOT_SUPPORTED, cuFile API reference"),
-    "nvrtc": Library("libnvrtc.so.13", r"nvrtc", "nvrtc*", 11, "NVRTC_ERROR_INTERNAL_ERROR, nvrtc.h (has no not-supported)"),
-    "nvshmem": Library("libnvshmem_host.so.3", r"nvshmem", "nvshmem*", 3, "NVSHMEMX_ERROR_NOT_SUPPORTED, NVSHMEM API documentation"),
+    "cufile": Library("libcufile.so.0", r"cuFile", "cuFile*", 5007,
+                      "CU_FILE_PLATFORM_NOT_SUPPORTED, cuFile API reference"),
+    "nvrtc": Library("libnvrtc.so.13", r"nvrtc", "nvrtc*", 11,
+                     "NVRTC_ERROR_INTERNAL_ERROR, nvrtc.h (has no not-supported)"),
+    "nvshmem": Library("libnvshmem_host.so.3", r"nvshmem", "nvshmem*", 3,
+                       "NVSHMEMX_ERROR_NOT_SUPPORTED, NVSHMEM API documentation"),
     "nvml": Library("libnvidia-ml.so.1", r"nvml", "nvml*", 3, "NVML_ERROR_NOT_SUPPORTED, NVML API reference"),
 }
 
 # Functions that do not return a status.
-TEXT = re.compile(r"(cuda|cudnn|cusparse|nccl|nvrtc|nvml|cublas|cusparseLt)\w*(Error|Status)(String|Name)$|ncclGetLastError$")
+TEXT = re.compile(
+    r"(cuda|cudnn|cusparse|nccl|nvrtc|nvml|cublas|cusparseLt)\w*(Error|Status)(String|Name)$|ncclGetLastError$")
 RETURNS = {
     "nvshmem_malloc": ("void*", "0"),
     "nvshmem_ptr": ("void*", "0"),
@@ -137,7 +146,8 @@ class Elf:
         """Every name in the full symbol table; empty when the file was stripped."""
         offset, size, link = self.section(2)
         strings = self._strings(link) if size else b""
-        return [self._text(strings, name) for name, *_ in struct.iter_unpack("<IBBHQQ", self.data[offset : offset + size])]
+        entries = struct.iter_unpack("<IBBHQQ", self.data[offset : offset + size])
+        return [self._text(strings, name) for name, *_ in entries]
 
     def symbols(self, defined):
         """The global and weak dynamic symbols that this file defines, or those that it needs."""
@@ -169,7 +179,8 @@ def read_asked(path):
         if not words:
             continue
         if len(words) != 2 or words[0] not in LIBRARIES:
-            raise SystemExit(f"{path}:{number}: expected 'library function', with library one of {', '.join(LIBRARIES)}")
+            raise SystemExit(
+                f"{path}:{number}: expected 'library function', with library one of {', '.join(LIBRARIES)}")
         asked.append((words[0], words[1]))
     return asked
 
@@ -197,7 +208,8 @@ def needed_of(torch, asked):
     for name, functions in needed.items():
         nodes = {version for version, _ in functions.values() if version}
         if len(nodes) > 1:
-            raise SystemExit(f"{LIBRARIES[name].soname} is needed with several version nodes: {', '.join(sorted(nodes))}")
+            raise SystemExit(
+                f"{LIBRARIES[name].soname} is needed with several version nodes: {', '.join(sorted(nodes))}")
         node = nodes.pop() if nodes else ""
         needed[name] = {function: (node, who) for function, (_, who) in sorted(functions.items())}
     return needed

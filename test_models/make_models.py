@@ -130,7 +130,9 @@ class Bert(nn.Module):
 
 
 def bert():
-    """Traced, for it cannot be scripted. A trace has no switch for dropout, which is left out; the weights are zeros."""
+    """Traced, for it cannot be scripted. A trace has no switch for dropout, which is left out; the weights are
+    zeros.
+    """
     model = Bert().eval()
     for parameter in model.parameters():
         parameter.data.zero_()

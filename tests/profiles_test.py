@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The profiles of the cards are what scripts/make_profiles.py makes of src/vgpu/cards.json, and its --check finds what is not."""
+"""The profiles of the cards are what scripts/make_profiles.py makes of src/vgpu/cards.json, and its --check finds what
+is not.
+"""
 import json
 import pathlib
 import shutil
@@ -13,7 +15,8 @@ PROFILES = ROOT / 'src' / 'vgpu' / 'profiles'
 
 
 def make_profiles(*arguments):
-    return subprocess.run([sys.executable, ROOT / 'scripts' / 'make_profiles.py', *arguments], capture_output=True, text=True)
+    return subprocess.run([sys.executable, ROOT / 'scripts' / 'make_profiles.py', *arguments], capture_output=True,
+                          text=True)
 
 
 class Profiles(unittest.TestCase):
@@ -78,7 +81,8 @@ class Profiles(unittest.TestCase):
                     self.assertTrue(source.get('address', 'https://').startswith('https://'))
                 # PyTorch reads a number as a property or as an attribute: both must say the same.
                 properties, attributes = profile['properties'], profile['attributes']
-                for name, number in {'multiProcessorCount': '16', 'l2CacheSize': '38', 'maxThreadsPerMultiProcessor': '39',
+                for name, number in {'multiProcessorCount': '16', 'l2CacheSize': '38',
+                                     'maxThreadsPerMultiProcessor': '39',
                                      'major': '75', 'minor': '76', 'sharedMemPerMultiprocessor': '81',
                                      'sharedMemPerBlockOptin': '97'}.items():
                     self.assertEqual(attributes[number], properties[name], name)

@@ -52,7 +52,8 @@ def unfit_for_preloading(path):
     ]
     undefined = [symbol for symbol in elf.symbols(defined=False) if not symbol.version]
     harmless = ("tmv_", "_ITM_", "__gmon_start__", "__cxa_finalize")
-    problems += [f"{path.name}: leaves {symbol.name} undefined" for symbol in undefined if not symbol.name.startswith(harmless)]
+    problems += [f"{path.name}: leaves {symbol.name} undefined" for symbol in undefined
+                 if not symbol.name.startswith(harmless)]
     return problems
 
 

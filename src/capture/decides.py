@@ -5,10 +5,14 @@
 import ast
 import linecache
 
-THROUGH = {'int', 'float', 'bool', 'abs', 'round', 'min', 'max', 'len', 'sum', 'any', 'all', 'sorted', 'list', 'tuple', 'divmod', 'pow',
-           'isnan', 'isinf', 'isfinite', 'isclose', 'ceil', 'floor', 'sqrt', 'log', 'log2', 'log10', 'exp', 'item', 'tolist', 'numpy', 'cpu', 'reversed', 'enumerate', 'zip', 'set'}
-SHOWN = {'print', 'str', 'repr', 'format', 'append', 'extend', 'add', 'update', 'info', 'debug', 'warning', 'error', 'write', 'set_postfix',
-         'set_description', 'add_scalar', 'log_metric', 'log_dict', 'put', 'insert', 'dumps', 'dump', 'isinstance', 'type', 'id', 'join'}
+THROUGH = {'int', 'float', 'bool', 'abs', 'round', 'min', 'max', 'len', 'sum', 'any', 'all', 'sorted', 'list', 'tuple',
+           'divmod', 'pow',
+           'isnan', 'isinf', 'isfinite', 'isclose', 'ceil', 'floor', 'sqrt', 'log', 'log2', 'log10', 'exp', 'item',
+           'tolist', 'numpy', 'cpu', 'reversed', 'enumerate', 'zip', 'set'}
+SHOWN = {'print', 'str', 'repr', 'format', 'append', 'extend', 'add', 'update', 'info', 'debug', 'warning', 'error',
+         'write', 'set_postfix',
+         'set_description', 'add_scalar', 'log_metric', 'log_dict', 'put', 'insert', 'dumps', 'dump', 'isinstance',
+         'type', 'id', 'join'}
 MOST_FRAMES = 6
 trees = {}
 
@@ -43,7 +47,9 @@ def node_of(frame):
 
 
 def name_of(function):
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ''
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ''
 
 
 def leaves_a_loop(node, parents):
@@ -58,7 +64,8 @@ def leaves_a_loop(node, parents):
 def uses_of(name, node, parents):
     while node in parents and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)):
         node = parents[node]
-    return [inner for inner in ast.walk(node) if isinstance(inner, ast.Name) and inner.id == name and isinstance(inner.ctx, ast.Load)]
+    return [inner for inner in ast.walk(node) if isinstance(inner, ast.Name) and inner.id == name
+            and isinstance(inner.ctx, ast.Load)]
 
 
 def follow(node, parents, is_integer, seen):

@@ -79,5 +79,6 @@ def saves(frame, address):
             this = place_in(path)
     text = f'{name} writes {kind_of(what)}'
     if tensors:
-        text += f' of {len(tensors)} tensor{"s" if len(tensors) > 1 else ""} with {sum(storages.values()) / 2**20:.1f} MiB of this device'
+        count = f'{len(tensors)} tensor{"s" if len(tensors) > 1 else ""}'
+        text += f' of {count} with {sum(storages.values()) / 2**20:.1f} MiB of this device'
     return text if this is None else f'{text}, {this} among them'

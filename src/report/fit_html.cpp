@@ -43,7 +43,8 @@ path.allocated, path.reserved { fill: none; stroke-width: 1.5; }
 .refused { stroke: var(--bad); stroke-width: 1.5; }
 .key { display: inline-block; width: 10px; height: 10px; margin: 0 6px 0 14px; border-radius: 5px; }
 table { border-collapse: collapse; }
-th, td { padding: 2px 16px 2px 0; text-align: right; vertical-align: top; white-space: nowrap; font-variant-numeric: tabular-nums; }
+th, td { padding: 2px 16px 2px 0; text-align: right; vertical-align: top; white-space: nowrap; }
+th, td { font-variant-numeric: tabular-nums; }
 th { color: var(--muted); font-weight: normal; }
 td.why { text-align: left; white-space: normal; color: var(--muted); }
 tr.answer td { font-weight: 600; }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Plays the engine: writes the records of FAKE_ENGINE_RECORDS to the request's stream and ends as they say.
 
-A line that starts with '!' is an order: `!exit N`, `!kill SIGNAL`, `!wait` (until a signal ends it; the file `waiting` in the
-current folder says that it has come to that), `!say TEXT` (on standard output), `!keep FILE` (a copy of the request),
-`!environment NAME` (that variable, on standard error), `!sleep SECONDS`, `!wait-if TEXT` and
-`!crash-if TEXT` (where the request has that text). `REQUEST` in a record becomes the request as JSON.
+A line that starts with '!' is an order: `!exit N`, `!kill SIGNAL`, `!wait` (until a signal ends it; the file `waiting`
+in the current folder says that it has come to that), `!say TEXT` (on standard output), `!keep FILE` (a copy of the
+request), `!environment NAME` (that variable, on standard error), `!sleep SECONDS`, `!wait-if TEXT` and `!crash-if TEXT`
+(where the request has that text). `REQUEST` in a record becomes the request as JSON.
 """
 import json
 import os

@@ -47,7 +47,8 @@ def main():
         return 77
     failed = 0
     for model, given, more, limit, most in QUICK if options.quick else CASES:
-        common = [options.models / model, "--input", given, "--limit", limit, "--device", "virtual:h200", "--json", *more]
+        common = [options.models / model, "--input", given, "--limit", limit, "--device", "virtual:h200", "--json",
+                  *more]
         variants = [word for batch in range(1, most + 1) for word in ("--variant", f"batch={batch}")]
         every = run([options.torchmem, "compare", *common, *variants, "--no-attribution"])["variants"]
         fits = [batch for batch, variant in enumerate(every, 1) if variant["error"] is None]
@@ -55,8 +56,10 @@ def main():
         good = found["largest"] == max(fits, default=None) and (not fits or max(fits) < most)
         failed += not good
         holes = max(fits, default=0) - len(fits)
-        print(f"{'ok  ' if good else 'FAIL'} {pathlib.Path(model).name} {limit}: fit {found['largest']} in {len(found['trials'])} runs, "
-              f"all of 1 to {most}: {max(fits, default=None)} ({holes} smaller ones do not fit)", flush=True)
+        print(
+            f"{'ok  ' if good else 'FAIL'} {pathlib.Path(model).name} {limit}: "
+            f"fit {found['largest']} in {len(found['trials'])} runs, "
+            f"all of 1 to {most}: {max(fits, default=None)} ({holes} smaller ones do not fit)", flush=True)
     return 1 if failed else 0
 
 

@@ -50,8 +50,10 @@ def our_summary(torchmem, folder, nested):
     records = ['torchmem-stream 1', 'M {"device":{"kind":"virtual"}}', 'E segment_alloc 0 4096 2097152 0 1 -',
                'P ' + json.dumps({'phase': 'load', 'events': 1, 'statistics': nested}), 'Z {"segments":[]}']
     (folder / 'records').write_text('\n'.join(records) + '\n')
-    environment = dict(os.environ, TORCHMEM_ENGINE=str(HERE / 'fake_engine.py'), FAKE_ENGINE_RECORDS=str(folder / 'records'))
-    return subprocess.run([torchmem, 'profile', HERE.parent / 'data/P11.pt', '--summary', '--device', 'virtual'], check=True,
+    environment = dict(os.environ, TORCHMEM_ENGINE=str(HERE / 'fake_engine.py'),
+                       FAKE_ENGINE_RECORDS=str(folder / 'records'))
+    return subprocess.run([torchmem, 'profile', HERE.parent / 'data/P11.pt', '--summary', '--device', 'virtual'],
+                          check=True,
                           env=environment, capture_output=True, text=True).stdout
 
 

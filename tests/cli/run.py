@@ -139,7 +139,8 @@ def judge(sections, folder, done):
     values = {name: (argument, text) for name, argument, text in sections}
     expected_exit = int(values['exit'][0]) if 'exit' in values else 0
     if done.returncode != expected_exit:
-        raise Failed(f'exit code {done.returncode}, expected {expected_exit}\n--- stdout\n{done.stdout}--- stderr\n{done.stderr}')
+        raise Failed(f'exit code {done.returncode}, expected {expected_exit}\n'
+                     f'--- stdout\n{done.stdout}--- stderr\n{done.stderr}')
     check_documents(sections, folder, done)
     document = None
     if 'schema' in values:

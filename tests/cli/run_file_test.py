@@ -28,13 +28,15 @@ E alloc 0 140000000000000 100 0 11 0
 B 1 512
 E alloc 0 140000000000512 3000 0 12 -
 B 2 3072
-P {"phase":"load","events":3,"allocated_bytes":{"current":3584,"peak":3584},"reserved_bytes":{"current":2097152,"peak":2097152}}
+P {"phase":"load","events":3,"allocated_bytes":{"current":3584,"peak":3584},\
+"reserved_bytes":{"current":2097152,"peak":2097152}}
 E free_requested 0 140000000000000 100 0 13 0
 E free_completed 0 140000000000000 100 0 14 0
 !kill SIGKILL
 """
 NOTHING = {'schema': 'torchmem.profile/1', 'phases': [],
-           'peak': {'allocated_bytes': 0, 'reserved_bytes': 0, 'by_category': {'parameters': 1}, 'by_module': [], 'by_op': [],
+           'peak': {'allocated_bytes': 0, 'reserved_bytes': 0, 'by_category': {'parameters': 1}, 'by_module': [],
+                    'by_op': [],
                     'by_line': []}}
 
 
@@ -52,15 +54,18 @@ def as_it_is(lines):
 
 def killed_run(torchmem, viz, folder):
     (folder / 'records').write_text(RECORDS)
-    environment = dict(os.environ, TORCHMEM_ENGINE=str(HERE / 'fake_engine.py'), FAKE_ENGINE_RECORDS=str(folder / 'records'))
-    done = subprocess.run([torchmem, 'profile', HERE.parent / 'data/P11.pt', '--device', 'virtual', '--save', folder / 'killed.pickle'],
+    environment = dict(os.environ, TORCHMEM_ENGINE=str(HERE / 'fake_engine.py'),
+                       FAKE_ENGINE_RECORDS=str(folder / 'records'))
+    done = subprocess.run([torchmem, 'profile', HERE.parent / 'data/P11.pt', '--device', 'virtual', '--save',
+                           folder / 'killed.pickle'],
                           env=environment, capture_output=True, text=True)
     assert done.returncode == 2, done
     assert 'SIGKILL' in done.stderr, done.stderr
     snapshot = pickle.loads((folder / 'killed.pickle').read_bytes())
     assert list(snapshot) == ['segments', 'device_traces', 'allocator_settings', 'external_annotations', 'torchmem']
     trace = snapshot['device_traces'][0]
-    assert [event['action'] for event in trace] == ['segment_alloc', 'alloc', 'alloc', 'free_requested', 'free_completed']
+    assert [event['action'] for event in trace] == ['segment_alloc', 'alloc', 'alloc', 'free_requested',
+                                                    'free_completed']
     assert trace[1]['frames'][0] == {'name': 'forward', 'filename': 'model.py', 'line': 3}
     # The process was killed, so the segments are those that the trace leads to.
     segment, = snapshot['segments']
@@ -73,12 +78,14 @@ def killed_run(torchmem, viz, folder):
 
 
 def torchmem_json(torchmem, *arguments):
-    return json.loads(subprocess.run([torchmem, *arguments, '--json'], check=True, capture_output=True, text=True).stdout)
+    return json.loads(subprocess.run([torchmem, *arguments, '--json'], check=True, capture_output=True,
+                                     text=True).stdout)
 
 
 def real_run(torchmem, folder, name, mode):
     path = folder / name
-    subprocess.run([torchmem, 'profile', HERE.parent.parent / 'test_models/transformer.pt', '--input', 'i64:4x64:below=1000',
+    subprocess.run([torchmem, 'profile', HERE.parent.parent / 'test_models/transformer.pt', '--input',
+                    'i64:4x64:below=1000',
                     '--device', 'virtual', '--mode', mode, '--save', path], check=True, capture_output=True)
     return path
 
@@ -101,7 +108,8 @@ def check_end(torchmem, viz, path):
     summary = viz.segsum(snapshot)  # adds the segments up itself, and raises where that fails
     stated = dict(re.findall(r'^(segments|total_\w+): (\S+)', summary, re.MULTILINE))
     assert stated['segments'] == str(end['segments'])
-    for name, size in (('total_reserved', reserved), ('total_allocated', requested), ('total_free', reserved - requested)):
+    for name, size in (('total_reserved', reserved), ('total_allocated', requested),
+                       ('total_free', reserved - requested)):
         assert stated[name] == repr(viz.Bytes(size)), (name, stated, size)
 
     by_segment = flamegraph_sums(viz.segments(snapshot, format_flamegraph=as_it_is), lambda frames: frames[1])
@@ -147,7 +155,8 @@ def check_peak(torchmem, viz, path, snapshot, folder):
     """Owners of the bytes at the peak: torchmem's against PyTorch's sums of the same blocks' frames."""
     (folder / 'nothing.json').write_text(json.dumps(NOTHING))
     document = torchmem_json(torchmem, 'diff', folder / 'nothing.json', path)
-    stated = {part: {change['name']: change['after_bytes'] for change in document[part]['changes'] if change['after_bytes']}
+    stated = {part: {change['name']: change['after_bytes'] for change in document[part]['changes']
+                     if change['after_bytes']}
               for part in ('peak', 'categories', 'modules', 'ops')}
     blocks = blocks_at_peak(snapshot)
     for block in blocks:

@@ -1,9 +1,10 @@
 """What must add up in every JSON document: the views of a moment, to the block.
 
-A moment is any object with "by_category", "by_module" and so on (docs/schema/common.json); its sums stand beside the views, or,
-at a peak of a whole run, under "at_peak".
+A moment is any object with "by_category", "by_module" and so on (docs/schema/common.json); its sums stand beside the
+views, or, at a peak of a whole run, under "at_peak".
 """
-CATEGORIES = ['parameters', 'buffers', 'gradients', 'optimizer_state', 'inputs', 'activations', 'outputs', 'temporaries',
+CATEGORIES = ['parameters', 'buffers', 'gradients', 'optimizer_state', 'inputs', 'activations', 'outputs',
+              'temporaries',
               'workspaces', 'other']
 
 

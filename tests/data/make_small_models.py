@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, blocks.pt, linears.pt,
-noisy.pt, activations.pt, and tensor.pt, an input;
-and those whose every activation is written out in a test: small_mlp.pt, small_convolutions.pt, small_attention.pt, small_lstm.pt.
+"""Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, blocks.pt,
+linears.pt, noisy.pt, activations.pt, and tensor.pt, an input; and those whose every activation is written out in a
+test: small_mlp.pt, small_convolutions.pt, small_attention.pt, small_lstm.pt.
 
     make_small_models.py DIR
 
@@ -148,8 +148,8 @@ class Pairs(nn.Module):
 
 
 class Activations(nn.Module):
-    """One activation whose input nobody else needs, one behind an operator that keeps its result for backward, one whose
-    input is used again, one of the model's input, and one that is in place."""
+    """One activation whose input nobody else needs, one behind an operator that keeps its result for backward, one
+    whose input is used again, one of the model's input, and one that is in place."""
 
     def __init__(self):
         super().__init__()
@@ -207,7 +207,8 @@ def main():
     torch.jit.script(Activations()).save(str(folder / "activations.pt"))
     small = {
         "mlp": nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 32)),
-        "convolutions": nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 3, padding=1)),
+        "convolutions": nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(),
+                                      nn.Conv2d(8, 4, 3, padding=1)),
         "attention": Attention(64),
         "lstm": Recurrent(32, 64),
     }

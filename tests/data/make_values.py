@@ -1,4 +1,4 @@
-"""python3 make_values.py: writes the models of this folder that look at values, and two that were made for inference."""
+"""python3 make_values.py: writes this folder's models that look at values, and two that were made for inference."""
 
 import torch
 
@@ -25,7 +25,8 @@ class Endless(torch.nn.Module):
 
 def small():
     torch.manual_seed(0)
-    return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(4, 2)).eval()
+    layers = torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(4, 2)
+    return torch.nn.Sequential(*layers).eval()
 
 
 torch.jit.script(Looks()).save("looks.pt")

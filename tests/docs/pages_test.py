@@ -2,9 +2,9 @@
 
     python3 pages_test.py --torchmem BIN --python PYTHON --models DIR PAGE...
 
-A command is an indented line that starts with torchmem or scripts/torchmem. Of YAML, it is what GitHub's action, GitLab's
-script and pre-commit's hook would run. All of a page run in one folder, from top to bottom, so that a command finds
-what the ones before it made, and must end with exit code 0.
+A command is an indented line that starts with torchmem or scripts/torchmem. Of YAML, it is what GitHub's action,
+GitLab's script and pre-commit's hook would run. All of a page run in one folder, from top to bottom, so that a command
+finds what the ones before it made, and must end with exit code 0.
 """
 
 import argparse

@@ -46,7 +46,8 @@ class Browser:
 
     def start(self, program, arrange, stderr, width, height):
         return subprocess.Popen(
-            [program, '--headless=new', '--remote-debugging-pipe', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
+            [program, '--headless=new', '--remote-debugging-pipe', '--no-sandbox', '--disable-dev-shm-usage',
+             '--disable-gpu',
              '--no-first-run', '--no-default-browser-check', '--disable-extensions', '--disable-background-networking',
              '--disable-component-update', '--disable-sync', '--hide-scrollbars', '--force-color-profile=srgb',
              f'--user-data-dir={self.profile.name}', f'--window-size={width},{height}', 'about:blank'],
@@ -110,7 +111,8 @@ class Page:
         self.wait("performance.getEntriesByName('first picture').length")
 
     def resize(self, width, height, scale=1):
-        self.call('Emulation.setDeviceMetricsOverride', {'width': width, 'height': height, 'deviceScaleFactor': scale, 'mobile': False})
+        self.call('Emulation.setDeviceMetricsOverride',
+                  {'width': width, 'height': height, 'deviceScaleFactor': scale, 'mobile': False})
 
     def emulate(self, scheme):
         self.call('Emulation.setEmulatedMedia', {'features': [{'name': 'prefers-color-scheme', 'value': scheme}]})
@@ -124,7 +126,8 @@ class Page:
     def evaluate(self, expression):
         answer = self.call('Runtime.evaluate', {'expression': expression, 'returnByValue': True, 'awaitPromise': True})
         if 'exceptionDetails' in answer:
-            raise BrowserError(f"{expression}: {answer['exceptionDetails'].get('exception', {}).get('description', 'failed')}")
+            raise BrowserError(
+                f"{expression}: {answer['exceptionDetails'].get('exception', {}).get('description', 'failed')}")
         return answer['result'].get('value')
 
     def wait(self, condition, timeout=30):
@@ -142,7 +145,8 @@ class Page:
         """x, y, width, height in the window, scrolled to where it can be seen."""
         self.evaluate(f'document.querySelector({json.dumps(selector)}).scrollIntoView({{block: "center"}})')
         self.settle()
-        return self.evaluate(f'(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();'
+        return self.evaluate(
+            f'(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();'
                              'return [box.x, box.y, box.width, box.height]; })()')  # fmt: skip
 
     def mouse(self, kind, x, y, **more):
@@ -169,7 +173,8 @@ class Page:
         parameters = {'format': 'png'}
         if whole:
             size = self.call('Page.getLayoutMetrics')['cssContentSize']
-            parameters |= {'captureBeyondViewport': True, 'clip': {'x': 0, 'y': 0, 'width': size['width'], 'height': size['height'], 'scale': 1}}
+            parameters |= {'captureBeyondViewport': True,
+                           'clip': {'x': 0, 'y': 0, 'width': size['width'], 'height': size['height'], 'scale': 1}}
         path.write_bytes(base64.b64decode(self.call('Page.captureScreenshot', parameters)['data']))
 
     def mine(self):
@@ -191,5 +196,6 @@ class Page:
 
     def requests(self):
         """What was asked for besides the file itself; the icon is an empty data: address."""
-        urls = [event['params']['request']['url'] for event in self.mine() if event['method'] == 'Network.requestWillBeSent']
+        urls = [event['params']['request']['url'] for event in self.mine()
+                if event['method'] == 'Network.requestWillBeSent']
         return [url for url in urls if url != self.url and not url.startswith('data:')]

@@ -21,8 +21,8 @@ from chromium import Browser, Page, find_chromium  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
-# What is asked of a machine of two cores. A busy neighbour only ever makes it slower: of the openings the quickest counts,
-# of the zoom steps the median.
+# What is asked of a machine of two cores. A busy neighbour only ever makes it slower: of the openings the quickest
+# counts, of the zoom steps the median.
 FIRST_PICTURE_MS = 1500
 ZOOM_STEP_MS = 100
 
@@ -32,11 +32,15 @@ options = None
 def profile_made(folder, run, extra='', name='model', exit_code=0):
     """The page of a made-up run, through the command line with an engine that plays it."""
     records = folder / f'{name}.records'
-    records.write_bytes((run.text() if hasattr(run, 'text') else run).encode('utf-8', 'surrogateescape') + extra.encode())
+    records.write_bytes((run.text() if hasattr(run, 'text') else run).encode('utf-8', 'surrogateescape') +
+                        extra.encode())
     page = folder / f'{name}.html'
-    environment = {**os.environ, 'TORCHMEM_ENGINE': str(ROOT / 'tests/cli/fake_engine.py'), 'FAKE_ENGINE_RECORDS': str(records)}
-    done = subprocess.run([options.torchmem, 'profile', str(ROOT / 'tests/data/P01.pt'), '--input', 'f32:2x3', '--device', 'virtual:h200',
-                           '--html', str(page), '--save', str(folder / f'{name}.pickle')], env=environment, capture_output=True, text=True)  # fmt: skip
+    environment = {**os.environ, 'TORCHMEM_ENGINE': str(ROOT / 'tests/cli/fake_engine.py'),
+                   'FAKE_ENGINE_RECORDS': str(records)}
+    done = subprocess.run([options.torchmem, 'profile', str(ROOT / 'tests/data/P01.pt'), '--input', 'f32:2x3',
+                           '--device', 'virtual:h200',
+                           '--html', str(page), '--save', str(folder / f'{name}.pickle')],
+                          env=environment, capture_output=True, text=True)
     if done.returncode != exit_code:
         raise AssertionError(f'exit code {done.returncode}\n{done.stdout}{done.stderr}')
     return page
@@ -112,8 +116,9 @@ class Training(ReportTest):
         self.shot(self.page, 'made-training-light')
 
     def legend(self, page=None):
-        rows = (page or self.page).evaluate("Object.fromEntries([...document.querySelectorAll('#legend tr[data-group]')]"
-                                            ".map((row) => [row.querySelector('.legend-name').innerText, Number(row.dataset.bytes)]))")  # fmt: skip
+        rows = (page or self.page).evaluate(
+            "Object.fromEntries([...document.querySelectorAll('#legend tr[data-group]')].map("
+            "(row) => [row.querySelector('.legend-name').innerText, Number(row.dataset.bytes)]))")
         return {name.replace(' ', '_'): size for name, size in rows.items()}
 
     def totals(self):
@@ -136,7 +141,8 @@ class Training(ReportTest):
 
     def test_end_by_category(self):
         self.page.evaluate("(() => { const choice = document.getElementById('moment-choice');"
-                           "choice.value = [...choice.options].find((option) => option.text === 'end').value; choice.onchange(); })()")  # fmt: skip
+                           "choice.value = [...choice.options].find((option) => option.text === 'end').value;"
+                           "choice.onchange(); })()")
         self.page.settle()
         expected = {}
         for size, _, category in self.run_made.live.values():
@@ -219,7 +225,8 @@ class Training(ReportTest):
             self.shot(self.page, f'made-treemap-{kind}')
 
     def names(self):
-        return self.page.evaluate("[...document.querySelectorAll('.table-row .cell-name')].map((cell) => cell.innerText)")
+        return self.page.evaluate(
+            "[...document.querySelectorAll('.table-row .cell-name')].map((cell) => cell.innerText)")
 
     def filter(self, text):
         self.page.evaluate(f"(() => {{ const box = document.getElementById('filter'); box.value = {json.dumps(text)};"
@@ -236,7 +243,8 @@ class Training(ReportTest):
         self.page.evaluate("document.querySelector('.table-head [data-column=name]').click()")
         self.assertEqual(self.names(), sorted(self.names(), reverse=True))
         self.page.evaluate("document.querySelector('.table-head [data-column=bytes]').click()")
-        shown = self.page.evaluate("[...document.querySelectorAll('.table-row .cell-bytes')].map((cell) => cell.innerText)")
+        shown = self.page.evaluate(
+            "[...document.querySelectorAll('.table-row .cell-bytes')].map((cell) => cell.innerText)")
         sizes = [float(text.split()[0]) * (1024 if 'MiB' in text else 1) for text in shown]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
         self.filter('nothing is called so')
@@ -257,10 +265,13 @@ class Training(ReportTest):
 
     def test_colours_by_module(self):
         total = sum(self.legend().values())
-        self.page.evaluate("(() => { const choice = document.getElementById('group-choice'); choice.value = 'module'; choice.onchange(); })()")
+        self.page.evaluate(
+            "(() => { const choice = document.getElementById('group-choice'); choice.value = 'module';"
+            "choice.onchange(); })()")
         self.page.settle()
         self.assertEqual(sum(self.legend().values()), total)
-        self.assertEqual([name for name in self.legend() if name.startswith('blocks.')], ['blocks.2', 'blocks.1', 'blocks.0'])
+        self.assertEqual([name for name in self.legend() if name.startswith('blocks.')],
+                         ['blocks.2', 'blocks.1', 'blocks.0'])
         self.shot(self.page, 'made-by-module')
 
     def test_dark_and_light(self):
@@ -313,9 +324,12 @@ class Large(ReportTest):
         self.assertGreater(len(changes), 1)
         for moment in changes + [change - 1 for change in changes]:
             page.evaluate("(() => { const choice = document.getElementById('moment-choice');"
-                          f"choice.append(new Option('', {moment})); choice.value = {moment}; choice.onchange(); }})()")  # fmt: skip
+                          f"choice.append(new Option('', {moment})); choice.value = {moment};"
+                          "choice.onchange(); })()")
             self.assertEqual(int(self.data(page, '#segments', 'reserved')), run.reserved[moment])
-        page.evaluate("(() => { const choice = document.getElementById('moment-choice'); choice.selectedIndex = 1; choice.onchange(); })()")
+        page.evaluate(
+            "(() => { const choice = document.getElementById('moment-choice'); choice.selectedIndex = 1;"
+            "choice.onchange(); })()")
         page.evaluate("""(() => {
           window.steps = [];
           document.getElementById('timeline').addEventListener('wheel', () => {
@@ -333,8 +347,10 @@ class Large(ReportTest):
             start = page.evaluate('performance.now()')
             page.move(x + 100 + 20 * step, y + 250)
             hovers.append(page.evaluate('performance.now()') - start)
-        print(f'{run.events} events, page of {size / 1e6:.2f} MB: first picture {", ".join(f"{t:.0f}" for t in firsts)} ms, '
-              f'zoom step median {statistics.median(steps):.0f}, most {max(steps):.0f} ms, hover median {statistics.median(hovers):.0f} ms')  # fmt: skip
+        print(f'{run.events} events, page of {size / 1e6:.2f} MB: '
+              f'first picture {", ".join(f"{t:.0f}" for t in firsts)} ms, '
+              f'zoom step median {statistics.median(steps):.0f}, most {max(steps):.0f} ms, '
+              f'hover median {statistics.median(hovers):.0f} ms')
         self.assertLess(min(firsts), FIRST_PICTURE_MS)
         self.assertLess(statistics.median(steps), ZOOM_STEP_MS)
         self.assertEqual(int(self.data(page, 'body', 'allocated')), max(run.allocated))
@@ -354,8 +370,10 @@ class Growing(ReportTest):
         self.shot(page, 'growth')
 
 
-HOSTILE = ['</script><script>window.hacked = 1</script>', '<!--<script>', '"><img src=x onerror="window.hacked = 1">', "'; window.hacked = 1; '",
-           '\u202egnp.exe', '\x00\x07\x1b[31m', '{{7*7}}${7*7}', '&lt;b&gt;', ']]>', '\u2028\u2029', '__proto__', 'constructor']  # fmt: skip
+HOSTILE = ['</script><script>window.hacked = 1</script>', '<!--<script>', '"><img src=x onerror="window.hacked = 1">',
+           "'; window.hacked = 1; '",
+           '\u202egnp.exe', '\x00\x07\x1b[31m', '{{7*7}}${7*7}', '&lt;b&gt;', ']]>', '\u2028\u2029',
+           '__proto__', 'constructor']
 
 
 class Odd(ReportTest):
@@ -365,7 +383,8 @@ class Odd(ReportTest):
             stack = run.stack(name, f'{name} ({name})', (name, 3))
             run.alloc(10000, 'activations', stack, run.tensor(name, name, [1]))
         run.phase(HOSTILE[0], 0)
-        extra = 'X ' + json.dumps({'kind': 'model_failed', 'message': HOSTILE[2], 'phase': HOSTILE[0], 'iteration': 0}) + '\n'
+        extra = 'X ' + json.dumps({'kind': 'model_failed', 'message': HOSTILE[2], 'phase': HOSTILE[0],
+                                   'iteration': 0}) + '\n'
         extra += 'V ' + json.dumps({'kind': 'assumed_value', 'name': HOSTILE[2], 'op': HOSTILE[0]}) + '\n'
         page = self.open(profile_made(self.folder, run, extra, exit_code=2))
         self.assertEqual(int(self.data(page, 'body', 'allocated')), run.allocated[-1])
@@ -386,12 +405,14 @@ class Odd(ReportTest):
     def test_decided_by_an_assumed_value(self):
         run = made_runs.MadeRun(made_runs.FACTS)
         run.alloc(4096, 'activations', run.stack('aten::relu', 'm (M)', ('model.py', 1)))
-        read = {'kind': 'assumed_value', 'name': 'aten::item', 'op': 'aten::item', 'line': 'model.py:9', 'taken_for': HOSTILE[2]}
+        read = {'kind': 'assumed_value', 'name': 'aten::item', 'op': 'aten::item', 'line': 'model.py:9',
+                'taken_for': HOSTILE[2]}
         extra = 'V ' + json.dumps(read) + '\n'
         messages = self.text(self.open(profile_made(self.folder, run, extra)), '#messages')
         self.assertNotIn('may be wrong', messages)
         self.assertNotIn('decides', messages)
-        page = self.open(profile_made(self.folder, run, extra + 'V ' + json.dumps({**read, 'decides': 'branch'}) + '\n'))
+        page = self.open(profile_made(self.folder, run,
+                                      extra + 'V ' + json.dumps({**read, 'decides': 'branch'}) + '\n'))
         messages = self.text(page, '#messages')
         self.assertIn('The numbers may be wrong: aten::item at model.py:9 read a value', messages)
         self.assertIn('a branch came of it', messages)
@@ -428,7 +449,8 @@ class Odd(ReportTest):
         run.phase('load')
         run.alloc(150 << 20, 'activations', run.stack('aten::linear', 'fc (Linear)', ('model.py', 9)))
         run.event('oom', 1 << 20, 500 << 20, run.stack('aten::linear', 'fc (Linear)', ('model.py', 9)))
-        extra = 'X ' + json.dumps({'kind': 'out_of_memory', 'message': 'Tried to allocate 500.00 MiB.', 'phase': 'forward', 'iteration': 0}) + '\n'
+        extra = 'X ' + json.dumps({'kind': 'out_of_memory', 'message': 'Tried to allocate 500.00 MiB.',
+                                   'phase': 'forward', 'iteration': 0}) + '\n'
         page = self.open(profile_made(self.folder, run, extra, exit_code=1))
         messages = self.text(page, '#messages')
         self.assertIn('Out of memory in forward of iteration 0', messages)
@@ -438,7 +460,8 @@ class Odd(ReportTest):
 
     def test_trace_that_does_not_fit_together(self):
         block = {'size': 2 << 20, 'requested_size': 5000, 'state': 'active_allocated', 'frames': []}
-        segment = {'device': 0, 'address': 1 << 32, 'total_size': 2 << 20, 'stream': 0, 'segment_type': 'small', 'blocks': [block]}
+        segment = {'device': 0, 'address': 1 << 32, 'total_size': 2 << 20, 'stream': 0, 'segment_type': 'small',
+                   'blocks': [block]}
         twice = [{'action': 'alloc', 'addr': 1 << 32, 'size': 5000, 'stream': 0, 'frames': []}] * 2
         snapshot = self.folder / 'broken.pickle'
         snapshot.write_bytes(pickle.dumps({'segments': [segment], 'device_traces': [twice]}))
@@ -450,7 +473,8 @@ class Odd(ReportTest):
     def test_snapshot_of_pytorch(self):
         snapshot = self.folder / 'foreign.pickle'
         shutil.copyfile(ROOT / 'tests/data/P19.pickle', snapshot)
-        document = json.loads(subprocess.run([options.torchmem, 'inspect', snapshot, '--json'], check=True, capture_output=True).stdout)
+        document = json.loads(subprocess.run([options.torchmem, 'inspect', snapshot, '--json'], check=True,
+                                             capture_output=True).stdout)
         page = self.open(inspect_page(snapshot))
         self.assertEqual(int(self.data(page, 'body', 'allocated')), document['devices'][0]['peak']['allocated_bytes'])
         self.assertIn('memory snapshot of PyTorch', self.text(page, '#head-text'))

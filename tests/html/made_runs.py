@@ -66,7 +66,8 @@ class MadeRun:
         self.event('alloc', address, requested, stack, size)
         self.records.append(f'B {number} {size}')
         if category:
-            self.records.append(f'O {number} {category} {"-" if tensor is None else tensor} {"-" if stack is None else stack}')
+            self.records.append(
+                f'O {number} {category} {"-" if tensor is None else tensor} {"-" if stack is None else stack}')
         self.live[address] = (size, requested, category or 'other')
         return address
 
@@ -86,7 +87,8 @@ class MadeRun:
         self.free.insert(i, (address, size))
 
     def phase(self, name, iteration=None):
-        phase = {'phase': name, 'events': self.events, 'allocated_bytes': {'current': self.allocated[-1], 'peak': max(self.allocated)}}
+        phase = {'phase': name, 'events': self.events,
+                 'allocated_bytes': {'current': self.allocated[-1], 'peak': max(self.allocated)}}
         if iteration is not None:
             phase['iteration'] = iteration
         self.records.append('P ' + json.dumps(phase))
@@ -107,7 +109,7 @@ class MadeRun:
 
 FACTS = {'device': {'kind': 'virtual', 'profile': 'h200', 'name': 'NVIDIA H200', 'index': 0, 'verified': True},
          'software': {'torch': '2.11.0', 'cuda': '13.0', 'cudnn': '9.19.0'},
-         'arguments': {'mode': 'train', 'optimizer': 'adamw', 'optimizer_form': 'loop', 'loss': 'sum', 'steps': 3}}  # fmt: skip
+         'arguments': {'mode': 'train', 'optimizer': 'adamw', 'optimizer_form': 'loop', 'loss': 'sum', 'steps': 3}}
 
 
 def training(layers, iterations, least_events=0):
@@ -133,7 +135,8 @@ def training(layers, iterations, least_events=0):
             stack = run.stack('aten::linear', module, ('model.py', 20 + i % 8))
             saved.append(run.alloc(MIB + 512 * i, 'activations', stack))
             for _ in range(2):
-                run.release(run.alloc(300000 + 1000 * i, 'temporaries', run.stack('aten::softmax', module, ('model.py', 60))))
+                run.release(run.alloc(300000 + 1000 * i, 'temporaries',
+                                      run.stack('aten::softmax', module, ('model.py', 60))))
         result = run.alloc(400, 'outputs', run.stack('aten::sum', None, ('train.py', 7)))
         run.phase('forward', iteration)
         gradients = []
@@ -149,7 +152,8 @@ def training(layers, iterations, least_events=0):
             stack = run.stack('adamw', None, ('train.py', 9))
             if iteration == 0:
                 for what in ('exp_avg', 'exp_avg_sq'):
-                    state[name, what] = run.alloc(size, 'optimizer_state', stack, run.tensor(f'{what} of {name}', 'f32', [size // 4]))
+                    state[name, what] = run.alloc(size, 'optimizer_state', stack,
+                                                  run.tensor(f'{what} of {name}', 'f32', [size // 4]))
             run.release(run.alloc(size, 'temporaries', stack))
         run.phase('optimizer', iteration)
         for block in gradients + [result, batch]:

@@ -1,8 +1,10 @@
-"""On a machine with an H200: runs the same profiles on it and on the virtual one, and compares their JSON but for times and names.
+"""On a machine with an H200: runs the same profiles on it and on the virtual one, and compares their JSON but for times
+and names.
 
     python3 both_devices.py --torchmem BIN --models DIR [--case REGEX]
 
-Prints what differs, with the largest difference in bytes of each key. Exit code 1 when a statistic of the allocator differs.
+Prints what differs, with the largest difference in bytes of each key. Exit code 1 when a statistic of the allocator
+differs.
 """
 
 import argparse
@@ -16,7 +18,8 @@ import tempfile
 IMAGES = "--input f32:64x3x224x224"  # whose convolutions are recorded
 CASES = [
     *(f"resnet18 {IMAGES} --optimizer {name}" for name in (
-        "sgd", "sgd:foreach", "sgd:fused", "momentum", "momentum:foreach", "momentum:fused", "adam:foreach", "adam:fused",
+        "sgd", "sgd:foreach", "sgd:fused", "momentum", "momentum:foreach", "momentum:fused", "adam:foreach",
+        "adam:fused",
         "adamw:foreach", "adamw:fused", "rmsprop", "rmsprop:foreach", "adagrad", "adagrad:foreach")),
     f"resnet18 {IMAGES} --mode grad-forward",
     f"resnet18 {IMAGES} --accumulate 2",
@@ -38,7 +41,8 @@ KINDS = ("requested_bytes", "allocated_bytes", "reserved_bytes", "active_bytes",
 
 def profile(torchmem, models, case, device, report):
     model, *options = case.split()
-    command = [torchmem, "profile", str(models / f"{model}.pt"), "--device", device, "--quiet", f"--json={report}", *options]
+    command = [torchmem, "profile", str(models / f"{model}.pt"), "--device", device, "--quiet", f"--json={report}",
+               *options]
     ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode not in (0, 1):
         raise RuntimeError(f"{' '.join(command)}: exit code {ended.returncode}\n{ended.stderr[-1500:]}")

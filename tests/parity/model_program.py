@@ -1,11 +1,12 @@
-"""A training or inference program like many: three steps of one model. Prints, as one line of JSON, the caching allocator's
-statistics after loading and after each part of a step.
+"""A training or inference program like many: three steps of one model. Prints, as one line of JSON, the caching
+allocator's statistics after loading and after each part of a step.
 
     python3 model_program.py 'MODEL|BATCH|OPTIMIZER|MODE'
 
-MODEL: tv:NAME (torchvision), timm:NAME, hf:NAME (transformers), or one of the small ones below. OPTIMIZER: sgd (momentum 0.9),
-adamw, adam, adafactor, or none for inference. MODE: fp32, amp (bfloat16 autocast), bf16p (bfloat16 parameters), each with +cl
-for channels-last. It says nothing of torchmem and runs on any device: the recorded truth comes from a real one.
+MODEL: tv:NAME (torchvision), timm:NAME, hf:NAME (transformers), or one of the small ones below. OPTIMIZER: sgd
+(momentum 0.9), adamw, adam, adafactor, or none for inference. MODE: fp32, amp (bfloat16 autocast), bf16p (bfloat16
+parameters), each with +cl for channels-last. It says nothing of torchmem and runs on any device: the recorded truth
+comes from a real one.
 """
 
 import contextlib
@@ -83,7 +84,8 @@ def transformer(name):
     if name == "llama":
         return hf.LlamaForCausalLM(
             hf.LlamaConfig(
-                num_hidden_layers=8, hidden_size=1024, intermediate_size=2816, num_attention_heads=16, num_key_value_heads=4
+                num_hidden_layers=8, hidden_size=1024, intermediate_size=2816, num_attention_heads=16,
+                num_key_value_heads=4
             )
         )
     if name == "qwen3":

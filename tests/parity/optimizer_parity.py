@@ -1,5 +1,5 @@
-"""Compares the engine's foreach and fused optimizers with Python's torch.optim in the same forms on the same virtual GPU: requested,
-allocated and reserved bytes, current and peak, must be equal at the end of every phase.
+"""Compares the engine's foreach and fused optimizers with Python's torch.optim in the same forms on the same virtual
+GPU: requested, allocated and reserved bytes, current and peak, must be equal at the end of every phase.
 
     python3 optimizer_parity.py --torchmem BIN --python PYTHON --models DIR
 """

@@ -1,5 +1,6 @@
-"""Trains a TorchScript model with one of torch.optim's optimizers as the engine does, three steps, and prints the allocator's statistics
-at the end of each phase as one JSON list: [phase, iteration, {statistic: [current, peak]}], the peaks the phase's own.
+"""Trains a TorchScript model with one of torch.optim's optimizers as the engine does, three steps, and prints the
+allocator's statistics at the end of each phase as one JSON list: [phase, iteration, {statistic: [current, peak]}], the
+peaks the phase's own.
 
     python3 optimizer_program.py MODEL.pt 64x784 adamw foreach
 """

@@ -1,10 +1,11 @@
-"""Runs Python programs through `torchmem run` on the virtual H200 and compares what the caching allocator says in them, at every
-point, with what it said on a real one (data/python_h200.json).
+"""Runs Python programs through `torchmem run` on the virtual H200 and compares what the caching allocator says in them,
+at every point, with what it said on a real one (data/python_h200.json).
 
     python3 python_parity.py --torchmem BIN --python PYTHON [--quick | --case SPEC...]
 
-A case is MODEL|BATCH|OPTIMIZER|MODE and, if it has them, the allocator's settings. Without a choice every case runs; that also checks how many of all are equal. Where a real device was not the same twice, the nearer
-of its runs counts. Exit code 1 when something is further off than it may be.
+A case is MODEL|BATCH|OPTIMIZER|MODE and, if it has them, the allocator's settings. Without a choice every case runs;
+that also checks how many of all are equal. Where a real device was not the same twice, the nearer of its runs counts.
+Exit code 1 when something is further off than it may be.
 """
 
 import argparse
@@ -77,7 +78,8 @@ class Case:
         if self.equal[REQUESTED - 1] != len(self.real):
             faults.append("requested bytes differ, so the program did not do the same")
         if off_by(*self.peak[ALLOCATED_PEAK]) > ALLOCATED_WITHIN:
-            faults.append(f"peak allocated {self.peak[ALLOCATED_PEAK][0]}, on the device {self.peak[ALLOCATED_PEAK][1]}")
+            faults.append(
+                f"peak allocated {self.peak[ALLOCATED_PEAK][0]}, on the device {self.peak[ALLOCATED_PEAK][1]}")
         if off_by(*self.peak[RESERVED_PEAK]) > RESERVED_WITHIN:
             faults.append(f"peak reserved {self.peak[RESERVED_PEAK][0]}, on the device {self.peak[RESERVED_PEAK][1]}")
         own = (self.peak[ALLOCATED_PEAK][0], self.peak[RESERVED_PEAK][0])
@@ -100,7 +102,8 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--case", action="append", metavar="SPEC")
     arguments = parser.parse_args()
-    recorded = {case["spec"]: case["runs"] for case in json.loads((HERE / "data/python_h200.json").read_text())["cases"]}
+    recorded = {case["spec"]: case["runs"]
+                for case in json.loads((HERE / "data/python_h200.json").read_text())["cases"]}
     specs = arguments.case or (QUICK if arguments.quick else list(recorded))
 
     print(f"{'case':42} rows equal in: allocated, its peak, reserved, its peak, requested, inactive; the peaks; time")
@@ -108,7 +111,8 @@ def main():
     for spec in specs:
         start = time.monotonic()
         try:
-            case = Case(spec, recorded[spec], *run(arguments.torchmem, arguments.python, spec), time.monotonic() - start)
+            case = Case(spec, recorded[spec], *run(arguments.torchmem, arguments.python, spec),
+                        time.monotonic() - start)
         except RuntimeError as error:
             print(f"{spec:42} {error}", flush=True)
             failed = True
@@ -118,7 +122,8 @@ def main():
         for fault in case.faults():
             print(f"    {fault}", flush=True)
             failed = True
-    for name, column, wanted in (("allocated", ALLOCATED_PEAK, ALLOCATED_EQUAL), ("reserved", RESERVED_PEAK, RESERVED_EQUAL)):
+    for name, column, wanted in (("allocated", ALLOCATED_PEAK, ALLOCATED_EQUAL),
+                                 ("reserved", RESERVED_PEAK, RESERVED_EQUAL)):
         equal = sum(case.peak[column][0] == case.peak[column][1] for case in cases)
         print(f"peak {name} equal in {equal} of {len(specs)}")
         if len(specs) == len(recorded) and equal < wanted:

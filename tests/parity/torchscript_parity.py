@@ -1,11 +1,11 @@
-"""Profiles TorchScript models through the command line and compares the allocator's statistics, at every point of every run, with what
-it said on a real H200 (data/torchscript_h200.json). Whose the memory is at the peak must add up, leave less than 0.1 % without an owner, and give each
-tensor of the model what its shape says.
+"""Profiles TorchScript models through the command line and compares the allocator's statistics, at every point of every
+run, with what it said on a real H200 (data/torchscript_h200.json). Whose the memory is at the peak must add up, leave
+less than 0.1 % without an owner, and give each tensor of the model what its shape says.
 
     python3 torchscript_parity.py --torchmem BIN --models DIR [--device D] [--case REGEX] [--save DIR]
 
-Without --case all cases run, and how many of them are equal is checked as well. Exit code 1 when something is further off than it may be.
---save keeps each run's JSON.
+Without --case all cases run, and how many of them are equal is checked as well. Exit code 1 when something is further
+off than it may be. --save keeps each run's JSON.
 """
 
 import argparse
@@ -50,7 +50,8 @@ def attribution_faults(run):
         faults.append(f"categories add up to {sum(categories.values())} of {peak['allocated_bytes']} B")
     if categories["other"] * 1000 > peak["allocated_bytes"]:
         faults.append(f"{categories['other']} B have no owner")
-    blocks = {category: [block for block in peak["by_tensor"] if block["category"] == category] for category in categories}
+    blocks = {category: [block for block in peak["by_tensor"] if block["category"] == category]
+              for category in categories}
     for category in ("parameters", "buffers"):
         stated = run["model"][category]
         known = blocks[category]
@@ -79,7 +80,8 @@ def points_of(run):
     peaks = {"allocated": 0, "reserved": 0}
     points = []
     for phase in run["phases"]:
-        values = {"phase": phase["phase"], "iteration": phase.get("iteration"), "requested": phase["requested_bytes"]["current"]}
+        values = {"phase": phase["phase"], "iteration": phase.get("iteration"),
+                  "requested": phase["requested_bytes"]["current"]}
         for kind in peaks:
             peaks[kind] = max(peaks[kind], phase[f"{kind}_bytes"]["peak"])
             values[kind] = phase[f"{kind}_bytes"]["current"]
@@ -148,8 +150,10 @@ def main():
                 problems, equal, largest = [repr(error)], False, {"allocated": 0.0, "reserved": 0.0}
             equal_cases += equal
             failed += bool(problems)
-            said = "equal" if equal else ", ".join(f"{kind} off by up to {100 * off:.4f} %" for kind, off in largest.items())
-            print(f"{'FAIL' if problems else 'ok  '} {name_of(case):58} {said:32} {time.monotonic() - start:6.2f} s", flush=True)
+            said = "equal" if equal else ", ".join(f"{kind} off by up to {100 * off:.4f} %" for kind,
+                                                   off in largest.items())
+            print(f"{'FAIL' if problems else 'ok  '} {name_of(case):58} {said:32} {time.monotonic() - start:6.2f} s",
+                  flush=True)
             for problem in problems[:8]:
                 print(f"     {problem}")
     print(f"{equal_cases} of {len(cases)} cases equal at every point, {failed} failed")

@@ -1,9 +1,11 @@
-"""Profiles models that were traced on the CPU and compares with what an H200 did (data/traced_h200.json): requested bytes are equal
-at every point, the peaks within bounds, and a model that an H200 cannot run fails here for the same reason.
+"""Profiles models that were traced on the CPU and compares with what an H200 did (data/traced_h200.json): requested
+bytes are equal at every point, the peaks within bounds, and a model that an H200 cannot run fails here for the same
+reason.
 
     python3 traced_parity.py --torchmem BIN --python PYTHON --models DIR [--case REGEX]
 
-Models that DIR lacks, or has from before a change, are traced first. Exit code 1 when something is further off than it may be.
+Models that DIR lacks, or has from before a change, are traced first. Exit code 1 when something is further off than it
+may be.
 """
 
 import argparse
@@ -100,7 +102,8 @@ def main():
         except RuntimeError as error:
             found = [str(error)]
         failed += bool(found)
-        print(f"{'FAIL' if found else 'ok  '} {case['model']:10} {case['input']:24} {time.monotonic() - start:6.2f} s", flush=True)
+        print(f"{'FAIL' if found else 'ok  '} {case['model']:10} {case['input']:24} {time.monotonic() - start:6.2f} s",
+              flush=True)
         for fault in found[:8]:
             print(f"     {fault}")
     print(f"{len(cases) - failed} of {len(cases)} as on the H200")

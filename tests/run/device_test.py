@@ -81,8 +81,8 @@ class Device(RunTest):
         self.assertEqual(len(ended.peaks), 2)
 
 class Join(RunTest):
-    """What loads the agent on a real GPU does so before the allocator's first segment. The virtual device, which would load it a
-    moment later, stands for the real one."""
+    """What loads the agent on a real GPU does so before the allocator's first segment. The virtual device, which would
+    load it a moment later, stands for the real one."""
 
     def check_join(self, configuration):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
-"""scripts/record_cudnn.py asked on the virtual GPU gives the facts that it was made from, and scripts/make_cudnn_facts.py merges
-what it wrote."""
+"""scripts/record_cudnn.py asked on the virtual GPU gives the facts that it was made from, and
+scripts/make_cudnn_facts.py merges what it wrote."""
 
 import json
 import pathlib
@@ -75,7 +75,8 @@ class Record(RunTest):
         more = self.folder / "more.facts"
         more.write_text(self.record(result, jobs=1).stdout)
         self.assertEqual(list(lines_of(more.read_text())), ["[conv f32 nchw] 7x5x9x9 -> 6 k3x3 p1x1"])
-        merged = subprocess.run([sys.executable, MERGE, "h200", "91900", FACTS, more], capture_output=True, text=True, check=True)
+        merged = subprocess.run([sys.executable, MERGE, "h200", "91900", FACTS, more], capture_output=True, text=True,
+                                check=True)
         before = lines_of(FACTS.read_text())
         self.assertEqual(lines_of(merged.stdout), {**before, **lines_of(more.read_text())})
 
@@ -83,13 +84,16 @@ class Record(RunTest):
         one, other = self.folder / "one.facts", self.folder / "other.facts"
         one.write_text("# x\n[conv f32 nchw]\n1x1x8x8 -> 3 k3x3: 10 - 30@7\n")
         other.write_text("# x\n[conv f32 nchw]\n1x1x8x8 -> 3 k3x3: 11 20 30\n")
-        merged = subprocess.run([sys.executable, MERGE, "h200", "91900", one, other], capture_output=True, text=True, check=True)
+        merged = subprocess.run([sys.executable, MERGE, "h200", "91900", one, other], capture_output=True, text=True,
+                                check=True)
         self.assertIn("1x1x8x8 -> 3 k3x3: 10 20 30@7\n", merged.stdout)
-        self.assertIn("two answers for one problem, the first one stands: conv f32 nchw 1x1x8x8 -> 3 k3x3: 10 and 11", merged.stderr)
+        self.assertIn("two answers for one problem, the first one stands: conv f32 nchw 1x1x8x8 -> 3 k3x3: 10 and 11",
+                      merged.stderr)
 
     def test_what_cannot_be_run_is_left_out(self):
         asked = self.folder / "asked.facts"
-        asked.write_text("# x\n[conv i8 nchw]\n1x4x8x8 -> 4 k3x3: - - -\n[conv f32 nchw]\n4096x64x256x256 -> 4 k3x3: - - -\n")
+        asked.write_text(
+            "# x\n[conv i8 nchw]\n1x4x8x8 -> 4 k3x3: - - -\n[conv f32 nchw]\n4096x64x256x256 -> 4 k3x3: - - -\n")
         ended = self.record(asked, jobs=1)
         self.assertEqual(lines_of(ended.stdout), {})
         self.assertIn("left out: conv f32 nchw 4096x64x256x256 -> 4 k3x3: it is too large", ended.stderr)

@@ -11,7 +11,9 @@ class Processes(RunTest):
     def test_shell_script_that_starts_python(self):
         with tempfile.TemporaryDirectory() as folder:
             script = pathlib.Path(folder, "train.sh")
-            script.write_text(f"#!/bin/sh\nset -e\ncd /\n'{PYTHON}' -c 'import torch; kept = torch.ones(1000).cuda(); {PRINT_PEAKS}'\nexit 5\n")
+            script.write_text(
+                "#!/bin/sh\nset -e\ncd /\n"
+                f"'{PYTHON}' -c 'import torch; kept = torch.ones(1000).cuda(); {PRINT_PEAKS}'\nexit 5\n")
             script.chmod(0o755)
             ended = run(script)
         self.assert_ended(ended, 5)
@@ -37,7 +39,8 @@ class Processes(RunTest):
 
     def check_torchrun(self, backend):
         ended = run(
-            PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2, PROGRAMS / "data_parallel.py", backend,
+            PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2, PROGRAMS / "data_parallel.py",
+            backend,
             options=["--devices", "2"],
         )  # fmt: skip
         self.assert_ended(ended)

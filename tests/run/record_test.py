@@ -47,14 +47,17 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         (folder / "train.py").write_text(PROGRAM)
-        ended = subprocess.run([torchmem, "run", "--device", "virtual:h200", "--save", "run.pickle", "--", python, "train.py"],
+        ended = subprocess.run([torchmem, "run", "--device", "virtual:h200", "--save", "run.pickle", "--", python,
+                                "train.py"],
                                cwd=folder, capture_output=True, text=True)
         assert ended.returncode == 0, ended
         assert "peak allocated" in ended.stderr and "lost" not in ended.stderr, ended.stderr
-        inspected = subprocess.run([torchmem, "inspect", "run.pickle", "--json", "--at", "peak"], cwd=folder, capture_output=True, text=True)
+        inspected = subprocess.run([torchmem, "inspect", "run.pickle", "--json", "--at", "peak"], cwd=folder,
+                                   capture_output=True, text=True)
         assert inspected.returncode == 0, inspected
         snapshot = pickle.loads((folder / "run.pickle").read_bytes())
-        subprocess.run([torchmem, "inspect", "run.pickle", "--html", "run.html"], cwd=folder, check=True, capture_output=True)
+        subprocess.run([torchmem, "inspect", "run.pickle", "--html", "run.html"], cwd=folder, check=True,
+                       capture_output=True)
         assert "train.py" in (folder / "run.html").read_text()
     assert snapshot["torchmem"]["facts"]["program"][1] == "train.py"
     device = json.loads(inspected.stdout)["devices"][0]
@@ -62,11 +65,13 @@ def main():
     categories = peak["by_category"]
     parameters = 2 * 16 * MIB + 16384 + 4096  # each a whole number of blocks of 512 bytes
     assert categories["parameters"] == parameters, categories
-    assert categories["optimizer_state"] == 2 * parameters + 4 * 512 or categories["optimizer_state"] == 2 * parameters, categories
-    assert categories["activations"] == 8192 * 4096 * 4, categories  # ReLU's result: the loss's input is not kept at the peak
+    assert categories["optimizer_state"] - 2 * parameters in (0, 4 * 512), categories
+    # ReLU's result: the loss's input is not kept at the peak.
+    assert categories["activations"] == 8192 * 4096 * 4, categories
     assert categories["workspaces"] >= 32 * MIB, categories
     assert categories["other"] <= 8192 * 1024 * 4 + 4096, categories  # x, which the program made and holds
-    lines = {pathlib.Path(share["name"].rpartition(":")[0]).name + ":" + share["name"].rpartition(":")[2]: share["bytes"]
+    lines = {pathlib.Path(share["name"].rpartition(":")[0]).name + ":" +
+             share["name"].rpartition(":")[2]: share["bytes"]
              for share in peak["by_line"] if share["name"]}
     assert lines[f"train.py:{CUDA}"] == parameters, lines
     assert lines[f"train.py:{STEP}"] >= 2 * parameters, lines

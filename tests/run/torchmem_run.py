@@ -1,5 +1,5 @@
-"""What the tests of `torchmem run` share. The environment variables TORCHMEM (the program) and TEST_PYTHON (a Python with the
-torch that the build uses) are set by CTest."""
+"""What the tests of `torchmem run` share. The environment variables TORCHMEM (the program) and TEST_PYTHON (a Python
+with the torch that the build uses) are set by CTest."""
 
 import json
 import os

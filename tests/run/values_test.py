@@ -42,7 +42,8 @@ class Values(RunTest):
         program = """
             import sys, torch
             def report(what):
-                print(what, *(round(f() / 2**20) for f in (torch.cuda.memory_allocated, torch.cuda.max_memory_allocated)))
+                asked = torch.cuda.memory_allocated, torch.cuda.max_memory_allocated
+                print(what, *(round(f() / 2**20) for f in asked))
             def step():
                 model(torch.ones(8, 2048, device="cuda")).sum().backward(); optimizer.step(); optimizer.zero_grad()
             model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048, bias=False) for _ in range(4)]).cuda()
@@ -63,7 +64,9 @@ class Values(RunTest):
             self.assert_ended(saved)
             told = [line for line in saved.said if "that this device does not hold, since no kernel ran" in line]
             self.assertEqual(len(told), 1, saved.said)
-            self.assertIn("torch.save writes a dict of 12 tensors with 192.0 MiB of this device, ['model']['0.weight'] among them: ", told[0])
+            self.assertIn(
+                "torch.save writes a dict of 12 tensors with 192.0 MiB of this device, ['model']['0.weight'] among "
+                "them: ", told[0])
             self.assertIn("4194304 of f32", told[0])
             resumed = run_python(program, "load", path)
         self.assert_ended(resumed)
@@ -108,7 +111,8 @@ class Values(RunTest):
         text = """
             import torch
             torch.manual_seed(3)
-            print([torch.randint(0, 1000, (1,), device="cuda").item() for _ in range(3)], torch.rand(2, device="cuda").tolist())
+            drawn = [torch.randint(0, 1000, (1,), device="cuda").item() for _ in range(3)]
+            print(drawn, torch.rand(2, device="cuda").tolist())
             print(torch.randperm(5, device="cuda").sum().item(), torch.rand(1).item())
             """
         first, second = run_python(text), run_python(text)
@@ -149,7 +153,8 @@ kept = large[large > 0]
 
             ended = run(PYTHON, path)
         self.assert_ended(ended)
-        said = {read["line"].rsplit(":")[-1]: read.get("decides") for read in ended.processes[0]["fidelity"]["assumed_values"]}
+        said = {read["line"].rsplit(":")[-1]: read.get("decides")
+                for read in ended.processes[0]["fidelity"]["assumed_values"]}
         self.assertEqual(said, {"5": None, "6": None, "7": "branch", "8": "loop", "9": "size"})
 
     def test_a_loop_that_does_not_end_is_said_and_ended(self):
@@ -172,7 +177,11 @@ kept = large[large > 0]
         self.assertIn("rounds 2", ended.stdout)
 
     def test_all_values(self):
-        text = "import torch\na = torch.arange(90000.0).reshape(300, 300).cuda()\nprint((a @ a).sum().item() == 0, a.sum().item())"
+        text = """
+            import torch
+            a = torch.arange(90000.0).reshape(300, 300).cuda()
+            print((a @ a).sum().item() == 0, a.sum().item())
+            """
         small = run_python(text)
         everything = run_python(text, options=("--values", "all"))
         self.assert_ended(everything)
@@ -181,7 +190,11 @@ kept = large[large > 0]
         self.assertEqual(small.processes[0]["assumed_values"], 2)
 
     def test_no_values(self):
-        text = "import torch\na = torch.ones(3, device='cuda') + 1\nprint(torch.tensor([7], device='cuda').item(), a.tolist())"
+        text = """
+            import torch
+            a = torch.ones(3, device="cuda") + 1
+            print(torch.tensor([7], device="cuda").item(), a.tolist())
+            """
         ended = run_python(text, options=("--values", "none"))
         self.assert_ended(ended)
         self.assertTrue(ended.stdout.startswith("7 [1.0"), ended.stdout)

@@ -2,8 +2,9 @@
 
     make.py [--recorded] DIR [NAME...]
 
-Writes DIR/NAME.train.pt and DIR/NAME.eval.pt for models of models.py (all without a NAME), since a trace has no switch for dropout
-and batch norm. With --recorded, DIR/NAME.pt for those of recorded.py. A file that is newer than this program is kept.
+Writes DIR/NAME.train.pt and DIR/NAME.eval.pt for models of models.py (all without a NAME), since a trace has no switch
+for dropout and batch norm. With --recorded, DIR/NAME.pt for those of recorded.py. A file that is newer than this
+program is kept.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The models that are traced on the CPU and run: small ones, each of another kind, without weights from outside.
 
-No layer is dropped as a whole, since a trace would have that layer dropped always or never. Libraries are imported when a model is
-built: the table can be read without them.
+No layer is dropped as a whole, since a trace would have that layer dropped always or never. Libraries are imported when
+a model is built: the table can be read without them.
 """
 
 import dataclasses
@@ -17,7 +17,8 @@ class Model:
     batch: int = 3  # of the run
     traced_batch: int = 2  # of the example that it is traced with
     quick: bool = False  # in the ordinary tests too
-    on_cuda: bool = False  # asks for its input's device to make tensors there: "cpu" in the trace, which becomes "cuda:0"
+    # Asks for its input's device to make tensors there: "cpu" in the trace, which becomes "cuda:0".
+    on_cuda: bool = False
 
     def specs(self, batch):
         return [spec.replace("B", str(batch)) for spec in self.inputs]
@@ -75,7 +76,8 @@ def efficientnet(*blocks):
         from torchvision.models import efficientnet as e
 
         kinds = {1: e.MBConvConfig, 2: e.FusedMBConvConfig}
-        return e.EfficientNet([kinds[kind](*numbers) for kind, *numbers in blocks], 0.2, num_classes=10, last_channel=64)
+        return e.EfficientNet([kinds[kind](*numbers) for kind, *numbers in blocks], 0.2, num_classes=10,
+                              last_channel=64)
 
     return build
 
@@ -174,11 +176,13 @@ def timm(name, **options):
 TOKENS = dict(vocab_size=500, max_position_embeddings=64)
 WIDE = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
 BOTH = dict(
-    d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=128,
+    d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+    encoder_ffn_dim=128,
     decoder_ffn_dim=128,
 )  # fmt: skip
 SPEECH = dict(
-    WIDE, conv_dim=(32, 32, 32), conv_stride=(5, 4, 4), conv_kernel=(10, 8, 4), num_conv_pos_embeddings=16, vocab_size=32,
+    WIDE, conv_dim=(32, 32, 32), conv_stride=(5, 4, 4), conv_kernel=(10, 8, 4), num_conv_pos_embeddings=16,
+    vocab_size=32,
     num_conv_pos_embedding_groups=4, layerdrop=0.0, apply_spec_augment=False,
 )  # fmt: skip
 # A mask of four dimensions is taken as it is; of another or of none, one is made in a trace only.
@@ -212,7 +216,8 @@ CLIPS = ("f32:Bx3x4x32x32",)
 MODELS = {
     # torchvision: classification
     "resnet": Model(resnet, images(64), quick=True),
-    "vit": Model(made("torchvision.models.VisionTransformer", 32, 8, 2, 4, 64, 128, 0.1, num_classes=10), images(32), quick=True),
+    "vit": Model(made("torchvision.models.VisionTransformer", 32, 8, 2, 4, 64, 128, 0.1, num_classes=10), images(32),
+                 quick=True),
     "swin": Model(swin(1), images(32), on_cuda=True, quick=True),
     "swin_v2": Model(swin(2), images(32), on_cuda=True),
     "maxvit": Model(maxvit, images(64), on_cuda=True),
@@ -240,17 +245,22 @@ MODELS = {
     "lraspp": Model(segmentation("lraspp"), images(64)),
     "detector": Model(detector, ("f32:Bx3x64x96",), quick=True),
     # timm
-    "mixer": Model(made("timm.models.mlp_mixer.MlpMixer", 10, img_size=32, patch_size=8, num_blocks=2, embed_dim=64), images(32)),
+    "mixer": Model(made("timm.models.mlp_mixer.MlpMixer", 10, img_size=32, patch_size=8, num_blocks=2, embed_dim=64),
+                   images(32)),
     "deit": Model(timm("deit_tiny_distilled_patch16_224", img_size=64, depth=2, embed_dim=48), images(64)),
     "beit": Model(timm("beit_base_patch16_224", img_size=64, depth=2, embed_dim=48, num_heads=3), images(64)),
     "eva": Model(timm("eva02_tiny_patch14_224", img_size=56, depth=2, embed_dim=48), images(56)),
     "cait": Model(timm("cait_xxs24_224", img_size=64, depth=2, embed_dim=48), images(64)),
-    "xcit": Model(timm("xcit_nano_12_p16_224", img_size=64, depth=2, embed_dim=32, num_heads=4), images(64), on_cuda=True),
+    "xcit": Model(timm("xcit_nano_12_p16_224", img_size=64, depth=2, embed_dim=32, num_heads=4), images(64),
+                  on_cuda=True),
     "pvt": Model(
-        made("timm.models.pvt_v2.PyramidVisionTransformerV2", 3, 10, "avg", (1, 1, 1, 1), (8, 16, 32, 32), (1, 2, 4, 4)), images(64)
+        made("timm.models.pvt_v2.PyramidVisionTransformerV2", 3, 10, "avg", (1, 1, 1, 1), (8, 16, 32, 32),
+             (1, 2, 4, 4)), images(64)
     ),
-    "levit": Model(timm("levit_128s", img_size=128, embed_dim=(32, 48, 64), depth=(1, 1, 1), num_heads=(2, 3, 4)), images(128)),
-    "coat": Model(timm("coat_lite_tiny", img_size=64, embed_dims=(16, 32, 32, 32), serial_depths=(1, 1, 1, 1)), images(64)),
+    "levit": Model(timm("levit_128s", img_size=128, embed_dim=(32, 48, 64), depth=(1, 1, 1), num_heads=(2, 3, 4)),
+                   images(128)),
+    "coat": Model(timm("coat_lite_tiny", img_size=64, embed_dims=(16, 32, 32, 32), serial_depths=(1, 1, 1, 1)),
+                  images(64)),
     "twins": Model(
         timm("twins_svt_small", img_size=64, depths=(1, 2, 2, 1), embed_dims=(16, 32, 64, 64)), images(64), quick=True
     ),
@@ -258,11 +268,13 @@ MODELS = {
     "efficientformer": Model(timm("efficientformer_l1", depths=(1, 1, 1, 2), embed_dims=(16, 24, 32, 48)), images(224)),
     "davit": Model(timm("davit_tiny", depths=(1, 1), embed_dims=(16, 32), num_heads=(2, 4), window_size=4), images(60)),
     "focalnet": Model(made("timm.models.focalnet.FocalNet", 3, 10, embed_dim=16, depths=(1, 1, 1, 1)), images(64)),
-    "nest": Model(made("timm.models.nest.Nest", 64, 3, 4, 3, (16, 32, 32), (2, 2, 2), (1, 1, 1), num_classes=10), images(64)),
+    "nest": Model(made("timm.models.nest.Nest", 64, 3, 4, 3, (16, 32, 32), (2, 2, 2), (1, 1, 1), num_classes=10),
+                  images(64)),
     "edgenext": Model(timm("edgenext_xx_small", depths=(1, 1, 2, 1), dims=(16, 24, 32, 48)), images(64), on_cuda=True),
     "volo": Model(
         made(
-            "timm.models.volo.VOLO", (1, 1), 64, num_classes=10, embed_dims=(24, 48), num_heads=(2, 4), downsamples=(True, False),
+            "timm.models.volo.VOLO", (1, 1), 64, num_classes=10, embed_dims=(24, 48), num_heads=(2, 4),
+            downsamples=(True, False),
             outlook_attention=(True, False), mlp_ratio=2, use_mix_token=False,
         ),  # fmt: skip
         images(64),
@@ -282,32 +294,40 @@ MODELS = {
     "gpt2": decoder("GPT2LMHeadModel", vocab_size=500, n_embd=64, n_layer=2, n_head=4),
     "opt": decoder("OPTForCausalLM", **TOKENS, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, ffn_dim=128),
     "gpt_neo": decoder(
-        "GPTNeoForCausalLM", **TOKENS, hidden_size=64, num_layers=2, num_heads=4, attention_types=[[["global", "local"], 1]],
+        "GPTNeoForCausalLM", **TOKENS, hidden_size=64, num_layers=2, num_heads=4,
+        attention_types=[[["global", "local"], 1]],
         window_size=8,
     ),  # fmt: skip
     "llama": decoder("LlamaForCausalLM", quick=True, **TOKENS, **WIDE, num_key_value_heads=2),
-    "mpt": decoder("MptForCausalLM", SHOWN, vocab_size=500, d_model=64, n_layers=2, n_heads=4, expansion_ratio=2, max_seq_len=64),
+    "mpt": decoder("MptForCausalLM", SHOWN, vocab_size=500, d_model=64, n_layers=2, n_heads=4, expansion_ratio=2,
+                   max_seq_len=64),
     "t5": decoder(
-        "T5ForConditionalGeneration", TRANSLATED, vocab_size=500, d_model=64, d_kv=16, d_ff=128, num_layers=2, num_heads=4
+        "T5ForConditionalGeneration", TRANSLATED, vocab_size=500, d_model=64, d_kv=16, d_ff=128, num_layers=2,
+        num_heads=4
     ),
     "bart": decoder("BartModel", TRANSLATED, **TOKENS, **BOTH),
     "whisper": decoder(
-        "WhisperModel", {"input_features": "f32:Bx16x32", "decoder_input_ids": IDS}, **BOTH, vocab_size=500, num_mel_bins=16,
-        max_source_positions=16, max_target_positions=32, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+        "WhisperModel", {"input_features": "f32:Bx16x32", "decoder_input_ids": IDS}, **BOTH, vocab_size=500,
+        num_mel_bins=16,
+        max_source_positions=16, max_target_positions=32, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+        decoder_start_token_id=1,
     ),  # fmt: skip
     # pictures and sound
     "hf_vit": transformer("ViTModel", PIXELS, on_cuda=True, **WIDE, **EAGER, image_size=32, patch_size=8),
     "hf_swin": transformer(
-        "SwinModel", PIXELS, on_cuda=True, image_size=32, patch_size=4, embed_dim=24, depths=[2, 2], num_heads=[2, 4], window_size=4
+        "SwinModel", PIXELS, on_cuda=True, image_size=32, patch_size=4, embed_dim=24, depths=[2, 2], num_heads=[2, 4],
+        window_size=4
     ),
     "segformer": transformer(
-        "SegformerForSemanticSegmentation", {"pixel_values": "f32:Bx3x64x64"}, on_cuda=True, hidden_sizes=[16, 32, 48, 64],
+        "SegformerForSemanticSegmentation", {"pixel_values": "f32:Bx3x64x64"}, on_cuda=True,
+        hidden_sizes=[16, 32, 48, 64],
         depths=[1, 1, 1, 1], decoder_hidden_size=32,
     ),  # fmt: skip
     "wav2vec2": transformer("Wav2Vec2ForCTC", SOUND, on_cuda=True, **SPEECH, **EAGER),
     "hubert": transformer("HubertModel", SOUND, on_cuda=True, **SPEECH),
     "ast": transformer(
-        "ASTForAudioClassification", {"input_values": "f32:Bx64x32"}, on_cuda=True, **WIDE, max_length=64, num_mel_bins=32
+        "ASTForAudioClassification", {"input_values": "f32:Bx64x32"}, on_cuda=True, **WIDE, max_length=64,
+        num_mel_bins=32
     ),
     # networks of our own
     "halves": Model(made("networks.Halves", 64), ("f32:Bx32x64",), quick=True),

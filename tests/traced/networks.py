@@ -256,8 +256,10 @@ class Diffusion(nn.Module):
         self.middle, self.to_bottom = block(2 * width, 2 * width), nn.Conv2d(2 * width, 4 * width, 3, 2, 1)
         self.bottom = block(4 * width, 4 * width)
         self.attention = nn.MultiheadAttention(4 * width, 4, batch_first=True)
-        self.from_bottom, self.middle_out = nn.ConvTranspose2d(4 * width, 2 * width, 4, 2, 1), block(4 * width, 2 * width)
-        self.larger, self.from_middle = nn.Upsample(scale_factor=2, mode="nearest"), nn.Conv2d(2 * width, width, 3, padding=1)
+        self.from_bottom, self.middle_out = nn.ConvTranspose2d(4 * width, 2 * width, 4, 2, 1), block(4 * width,
+                                                                                                     2 * width)
+        self.larger, self.from_middle = nn.Upsample(scale_factor=2, mode="nearest"), nn.Conv2d(2 * width, width, 3,
+                                                                                               padding=1)
         self.top_out, self.last = block(2 * width, width), nn.Conv2d(width, 4, 3, padding=1)
 
     def forward(self, x):
@@ -279,7 +281,8 @@ class Warp(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.locate = nn.Sequential(nn.Conv2d(3, 8, 7, 2), nn.ReLU(), nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(128, 6))
+        self.locate = nn.Sequential(nn.Conv2d(3, 8, 7, 2), nn.ReLU(), nn.AdaptiveAvgPool2d(4), nn.Flatten(),
+                                    nn.Linear(128, 6))
         self.conv = nn.Conv2d(3, 16, 3)
 
     def forward(self, x):

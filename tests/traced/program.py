@@ -1,10 +1,10 @@
-"""Trains a model of models.py, or runs it for inference, as `torchmem profile` does with its trace, and writes what the allocator
-held at the end of each phase.
+"""Trains a model of models.py, or runs it for inference, as `torchmem profile` does with its trace, and writes what the
+allocator held at the end of each phase.
 
     program.py (NAME train|inference OUT.json)...
 
-The optimizer is torch.optim's AdamW in its loop, which takes what LibTorch's takes. OUT.json is a list of
-{"phase", "iteration", "requested", "allocated"}. Of several, each runs in a process of its own; the libraries are imported once.
+The optimizer is torch.optim's AdamW in its loop, which takes what LibTorch's takes. OUT.json is a list of {"phase",
+"iteration", "requested", "allocated"}. Of several, each runs in a process of its own; the libraries are imported once.
 """
 
 import importlib

@@ -1,10 +1,11 @@
-"""Profiles models that were traced on the CPU and runs the same models as plain Python programs under `torchmem run`: the bytes
-that the allocator was asked for must be equal at the end of every phase, but for what tracing itself changes (EXPLAINED).
+"""Profiles models that were traced on the CPU and runs the same models as plain Python programs under `torchmem run`:
+the bytes that the allocator was asked for must be equal at the end of every phase, but for what tracing itself changes
+(EXPLAINED).
 
     traced_test.py --torchmem BIN --python PYTHON --models DIR [--quick | --case NAME...]
 
-Models that DIR lacks, or has from before a change, are traced first. Prints a line for each model and mode; exit code 1 on any
-other difference.
+Models that DIR lacks, or has from before a change, are traced first. Prints a line for each model and mode; exit code 1
+on any other difference.
 """
 
 import argparse
@@ -25,7 +26,8 @@ PROCESSES = 2
 AT_ONCE = 6  # models in one Python process, which imports the libraries once
 TRACES = {"train": "train", "inference": "eval"}  # which of a model's traces a mode runs
 
-# What a trace has more than its program at the end of some phases (less, if negative), beside its constants: reason, phases, bytes.
+# What a trace has more than its program at the end of some phases (less, if negative), beside its constants: reason,
+# phases, bytes.
 FORWARD = ("forward", "loss")
 BACKWARD = ("backward", "optimizer", "zero_grad")
 FROM_FORWARD = ("forward", "end", "input 1", "input 2")
@@ -40,13 +42,16 @@ EXPLAINED = {
     ("swin3d", "train"): [(NUMBER, FORWARD, 4 * 4)],
     ("windows", "train"): [(NUMBER, FORWARD, 4)],
     ("mvit", "train"): [(INDICES, FORWARD, 6 * 4 * 4 * 8)],
-    ("levit", "inference"): [(BIASES, FROM_FORWARD, -4 * (2 * 64 * 64 + 2 * 16 * 64 + 3 * 16 * 16 + 3 * 4 * 16 + 4 * 4 * 4))],
+    ("levit",
+     "inference"): [(BIASES, FROM_FORWARD, -4 * (2 * 64 * 64 + 2 * 16 * 64 + 3 * 16 * 16 + 3 * 4 * 16 + 4 * 4 * 4))],
     ("efficientformer", "inference"): [(BIASES, FROM_FORWARD, -4 * 8 * 49 * 49)],
-    # Two layers; the mask as floats, or weights in place of the logarithms that attention keeps of 32 rows when it is fused.
+    # Two layers; the mask as floats, or weights in place of the logarithms that attention keeps of 32 rows when it is
+    # fused.
     ("whisper", "train"): [(MASK, FORWARD, 2 * 4 * 3 * 16 * 16)],
     ("ast", "train"): [(MASK, FORWARD, 2 * 3 * 4 * 4 * (12 * 12 - 32))],
     # With dropout: the weights before it and after it, and which were left.
-    ("hubert", "train"): [(MASK, FORWARD, 2 * 3 * 4 * (4 * (2 * 19 * 19 - 32) + 19 * 19)), (LEAF, BACKWARD, -4 * 3 * 1600)],
+    ("hubert", "train"): [(MASK, FORWARD, 2 * 3 * 4 * (4 * (2 * 19 * 19 - 32) + 19 * 19)),
+                          (LEAF, BACKWARD, -4 * 3 * 1600)],
     ("wav2vec2", "train"): [(LEAF, BACKWARD, -4 * 3 * 1600)],
     ("lstm", "train"): [(WEIGHTS, FORWARD, 4 * 4 * 64 * (32 + 64 + 2 + 64 + 64 + 2))],
     ("bilstm", "train"): [(WEIGHTS, FORWARD, 4 * 2 * 64 * (4 * (32 + 32 + 2) + 32 + 4 * (64 + 32 + 2) + 32))],
@@ -55,7 +60,9 @@ EXPLAINED = {
 
 
 def constants_of(path):
-    """Bytes of the trace's constants, most of them numbers that sizes are computed with: they are loaded onto the device."""
+    """Bytes of the trace's constants, most of them numbers that sizes are computed with: they are loaded onto the
+    device.
+    """
     with zipfile.ZipFile(path) as archive:
         return sum(record.file_size for record in archive.infolist() if record.filename.split("/")[-2] == "constants")
 
@@ -103,7 +110,8 @@ class Test:
             raise RuntimeError(f"profile: exit code {ended.returncode}\n{ended.stderr[-3000:]}")
         run = json.loads(report.read_text())
         faults = ["a size or a branch came of an assumed value"] if run["fidelity"]["decided_by_assumed_values"] else []
-        rows = [(phase["phase"], phase.get("iteration"), phase["requested_bytes"]["current"]) for phase in run["phases"]]
+        rows = [(phase["phase"], phase.get("iteration"), phase["requested_bytes"]["current"])
+                for phase in run["phases"]]
         return rows, faults
 
     def differences(self, name, mode, program_said):

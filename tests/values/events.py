@@ -2,9 +2,9 @@
 
     python3 events.py --torchmem BIN --models DIR --python PYTHON [--quick]
 
-Of models with their addresses; of programs, whose address space is the process's own, actions and sizes. What is freed in a row is compared as a
-whole: autocast's cache, and all that is left at the end, go in the order of host addresses, which two runs alike have different. Exit code 1
-when one differs.
+Of models with their addresses; of programs, whose address space is the process's own, actions and sizes. What is freed
+in a row is compared as a whole: autocast's cache, and all that is left at the end, go in the order of host addresses,
+which two runs alike have different. Exit code 1 when one differs.
 """
 
 import argparse
@@ -23,7 +23,8 @@ QUICK_MODELS, QUICK_PROGRAMS = 6, 1
 
 
 def model_command(options, case):
-    command = [options.torchmem, "profile", str(options.models / f"{case['model']}.pt"), "--device", "virtual:h200", "--input", case["input"]]
+    command = [options.torchmem, "profile", str(options.models / f"{case['model']}.pt"), "--device", "virtual:h200",
+               "--input", case["input"]]
     command += ["--mode", case["mode"], "--steps", "3", "--quiet"]
     for option in ("optimizer", "autocast"):
         if option in case:
@@ -42,11 +43,13 @@ def events(command, values, with_addresses):
     words, program, settings = command
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "run.pickle")
-        ended = subprocess.run([*words, "--values", values, "--save", str(file), *program], capture_output=True, text=True, env={**os.environ, **settings})
+        ended = subprocess.run([*words, "--values", values, "--save", str(file), *program], capture_output=True,
+                               text=True, env={**os.environ, **settings})
         if ended.returncode != 0:
             raise RuntimeError(f"exit code {ended.returncode}\n{ended.stderr[-2000:]}")
         traces = pickle.loads(file.read_bytes())["device_traces"]
-    found = [(event["action"], event["size"], event["addr"] if with_addresses else 0) for trace in traces for event in trace]
+    found = [(event["action"], event["size"], event["addr"] if with_addresses else 0) for trace in traces
+             for event in trace]
     groups = itertools.groupby(found, key=lambda event: event[0].startswith("free"))
     return [event for is_free, group in groups for event in (sorted(group) if is_free else group)]
 
@@ -60,7 +63,8 @@ def compare(job):
     different = [i for i, (one, other) in enumerate(zip(small, none)) if one != other]
     if different or len(small) != len(none):
         at = different[0] if different else min(len(small), len(none))
-        return name, f"event {at} of {len(small)} and {len(none)}: {small[at:at + 1]} with values, {none[at:at + 1]} without", len(small)
+        what = f"{small[at:at + 1]} with values, {none[at:at + 1]} without"
+        return name, f"event {at} of {len(small)} and {len(none)}: {what}", len(small)
     return name, "", len(small)
 
 

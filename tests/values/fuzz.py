@@ -2,10 +2,10 @@
 
     torchmem run --device virtual:h200 -- python3 fuzz.py [N] [SEED] [--only K]
 
-A program is 5 to 20 lines of Python on small tensors: views, writes through views, sizes that depend on values, reads in between. It runs on
-"cpu" and on "cuda", and every tensor and every number that was read must be equal to the last bit. The first programs that
-are not are made as short as they can be and printed as scripts. Program K of a SEED is always the same one; --only
-prints it and runs it alone. Exit code 1 when one differs.
+A program is 5 to 20 lines of Python on small tensors: views, writes through views, sizes that depend on values, reads
+in between. It runs on "cpu" and on "cuda", and every tensor and every number that was read must be equal to the last
+bit. The first programs that are not are made as short as they can be and printed as scripts. Program K of a SEED is
+always the same one; --only prints it and runs it alone. Exit code 1 when one differs.
 """
 
 import argparse
@@ -47,7 +47,9 @@ def equal(one, other):
 
 
 def difference(lines):
-    """Nothing if both devices agree; else the first name that differs and its two values. Raises what it raises on the CPU."""
+    """Nothing if both devices agree; else the first name that differs and its two values. Raises what it raises on the
+    CPU.
+    """
     expected = results(lines, "cpu")
     try:
         found = results(lines, "cuda")

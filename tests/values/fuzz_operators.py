@@ -1,8 +1,9 @@
 """The operators of the random programs: lines of Python with places for tensors and numbers."""
 
-# In a template, {KIND} or {KIND:NAME} is a tensor: a any, i integers, n integers or bool, b bool, f floats. The first one is the subject;
-# {o}, {oi}, {on}, {ob}, {of} are operands that broadcast with it, tensors or numbers; {m} is a mask of its shape; {d} one of its
-# dimensions, {k} a place in that dimension, {at} several of them, {len} how many {at} has; {s} a small number, {p} one above 0.
+# In a template, {KIND} or {KIND:NAME} is a tensor: a any, i integers, n integers or bool, b bool, f floats. The first
+# one is the subject; {o}, {oi}, {on}, {ob}, {of} are operands that broadcast with it, tensors or numbers; {m} is a mask
+# of its shape; {d} one of its dimensions, {k} a place in that dimension, {at} several of them, {len} how many {at} has;
+# {s} a small number, {p} one above 0.
 NEW = """
 torch.arange({s}, {s} + {p} * 2, {p}, device=device)
 torch.arange({p}, device=device, dtype=torch.float32)
@@ -305,11 +306,14 @@ torch.nn.functional.mse_loss({f}, {f}.roll(1))
 torch.nn.functional.interpolate({f}[None, None].flatten(2), scale_factor=2)
 torch.cdist({f}[None].flatten(0, -2), {f}[None].flatten(0, -2), p=1)
 torch.cumulative_trapezoid({f})
-torch.zeros({p}, dtype=torch.int64, device=device).scatter_add_(0, {i}.flatten().long().abs() % {last_p}, {i}.flatten().long())
-torch.zeros({p}, dtype={f}.dtype, device=device).scatter_reduce_(0, {at_flat} % {last_p}, {f}.flatten()[{at_flat}], "amax")
+torch.zeros({p}, dtype=torch.int64, device=device).scatter_add_(0, {i}.flatten().long().abs() % {last_p}, \
+{i}.flatten().long())
+torch.zeros({p}, dtype={f}.dtype, device=device).scatter_reduce_(0, {at_flat} % {last_p}, \
+{f}.flatten()[{at_flat}], "amax")
 torch.zeros({p}, dtype=torch.int64, device=device).scatter_(0, {i}.flatten()[:1].long().abs() % {last_p}, {s})
 torch.empty_like({i}).scatter_({d}, {i}.argsort(dim={d}, stable=True), {i})
-torch.empty_like({i}.flatten()).scatter_(0, {i}.flatten().argsort(stable=True), torch.arange({i}.numel(), device=device).to({i}.dtype))
+torch.empty_like({i}.flatten()).scatter_(0, {i}.flatten().argsort(stable=True), \
+torch.arange({i}.numel(), device=device).to({i}.dtype))
 torch.empty_like({a}).index_copy_(0, torch.arange(len({a}), device=device).flip(0), {a})
 torch.empty_like({a}).put_(torch.arange({a}.numel(), device=device), {a})
 torch.empty_like({b}).masked_fill_({b}, True).masked_fill_(~{b}, False)

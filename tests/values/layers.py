@@ -1,10 +1,10 @@
-"""Layers, losses, optimizers and linear algebra, most of which have kernels of their own on a GPU: results, gradients and what they keep,
-on the device against the CPU.
+"""Layers, losses, optimizers and linear algebra, most of which have kernels of their own on a GPU: results, gradients
+and what they keep, on the device against the CPU.
 
     torchmem run --device virtual:h200 -- python3 layers.py [NAME...]
 
-Each runs on "cpu" and on "cuda" from the same small tensors. Sums may be in another order, so floats need only be near; integers and sizes
-must be equal. Exit code 1 when one differs.
+Each runs on "cpu" and on "cuda" from the same small tensors. Sums may be in another order, so floats need only be near;
+integers and sizes must be equal. Exit code 1 when one differs.
 """
 
 import sys
@@ -90,17 +90,20 @@ module("convolution_depthwise", lambda: nn.Conv2d(4, 4, 3, groups=4), 2, 4, 6, 6
 module("convolution_dilated", lambda: nn.Conv2d(2, 2, 3, dilation=2), 1, 2, 8, 8)
 module("convolution_transposed", lambda: nn.ConvTranspose2d(3, 4, 2, 2), 2, 3, 5, 5)
 module("batch_norm_1d", lambda: nn.BatchNorm1d(3), 4, 3, kept=("running_mean", "running_var", "num_batches_tracked"))
-module("batch_norm_2d", lambda: nn.BatchNorm2d(3), 4, 3, 5, 5, kept=("running_mean", "running_var"), loss=lambda y, d: (y**3).sum())
+module("batch_norm_2d", lambda: nn.BatchNorm2d(3), 4, 3, 5, 5, kept=("running_mean", "running_var"),
+       loss=lambda y, d: (y**3).sum())
 module("batch_norm_of_evaluation", lambda: nn.BatchNorm2d(3).eval(), 4, 3, 5, 5)
 module("instance_norm", lambda: nn.InstanceNorm2d(3, affine=True), 2, 3, 4, 4, loss=lambda y, d: (y**3).sum())
 module("group_norm", lambda: nn.GroupNorm(2, 4), 5, 4, 3, loss=lambda y, d: (y**3).sum())
 module("layer_norm", lambda: nn.LayerNorm(4), 5, 4, loss=lambda y, d: (y**3).sum())
 module("rms_norm", lambda: nn.RMSNorm(4), 5, 4, loss=lambda y, d: (y**3).sum())
 module("local_response_norm", lambda: nn.LocalResponseNorm(2), 2, 4, 5, 5)
-for pool in (nn.MaxPool2d(2), nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2), nn.AdaptiveAvgPool2d(2), nn.AdaptiveMaxPool2d(2), nn.LPPool2d(2, 2)):
+for pool in (nn.MaxPool2d(2), nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2), nn.AdaptiveAvgPool2d(2), nn.AdaptiveMaxPool2d(2),
+             nn.LPPool2d(2, 2)):
     module(str(pool), lambda pool=pool: pool, 2, 3, 6, 6)
 for activation in (
-    nn.ReLU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Tanh, nn.Softplus, nn.ELU, nn.LeakyReLU, nn.PReLU, nn.Hardswish, nn.Mish, nn.GLU,
+    nn.ReLU, nn.GELU, nn.SiLU, nn.Sigmoid, nn.Tanh, nn.Softplus, nn.ELU, nn.LeakyReLU, nn.PReLU, nn.Hardswish, nn.Mish,
+    nn.GLU,
     nn.LogSigmoid, nn.Softsign, nn.Hardtanh,
 ):  # fmt: skip
     module(activation.__name__, activation, 5, 4)
@@ -111,21 +114,28 @@ for mode in ("nearest", "bilinear", "bicubic"):
 module("pixel_shuffle", lambda: nn.PixelShuffle(2), 1, 4, 3, 3)
 module("reflection_pad", lambda: nn.ReflectionPad2d(1), 1, 2, 4, 4)
 module("unfold", lambda: nn.Unfold(2), 1, 2, 4, 4)
-module("cross_entropy", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.cross_entropy(y, target_of(y, d), label_smoothing=0.1))
-module("cross_entropy_ignoring", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.cross_entropy(y, target_of(y, d), ignore_index=1))
+module("cross_entropy", lambda: nn.Linear(4, 3), 5, 4,
+       loss=lambda y, d: F.cross_entropy(y, target_of(y, d), label_smoothing=0.1))
+module("cross_entropy_ignoring", lambda: nn.Linear(4, 3), 5, 4,
+       loss=lambda y, d: F.cross_entropy(y, target_of(y, d), ignore_index=1))
 module(
-    "nll_2d", lambda: nn.Conv2d(2, 3, 1), 2, 2, 4, 4, loss=lambda y, d: F.cross_entropy(y, torch.zeros(2, 4, 4, dtype=torch.long, device=d))
+    "nll_2d", lambda: nn.Conv2d(2, 3, 1), 2, 2, 4, 4,
+    loss=lambda y, d: F.cross_entropy(y, torch.zeros(2, 4, 4, dtype=torch.long, device=d))
 )
-module("binary_cross_entropy", lambda: nn.Linear(4, 1), 5, 4, loss=lambda y, d: F.binary_cross_entropy(y.sigmoid(), torch.ones_like(y)))
-module("binary_with_logits", lambda: nn.Linear(4, 1), 5, 4, loss=lambda y, d: F.binary_cross_entropy_with_logits(y, torch.ones_like(y)))
+module("binary_cross_entropy", lambda: nn.Linear(4, 1), 5, 4,
+       loss=lambda y, d: F.binary_cross_entropy(y.sigmoid(), torch.ones_like(y)))
+module("binary_with_logits", lambda: nn.Linear(4, 1), 5, 4,
+       loss=lambda y, d: F.binary_cross_entropy_with_logits(y, torch.ones_like(y)))
 for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "soft_margin_loss"):
-    module(name, lambda: nn.Linear(4, 2), 5, 4, loss=lambda y, d, name=name: getattr(F, name)(y, torch.full_like(y, 0.5)))
+    module(name, lambda: nn.Linear(4, 2), 5, 4,
+           loss=lambda y, d, name=name: getattr(F, name)(y, torch.full_like(y, 0.5)))
 module("multi_margin_loss", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.multi_margin_loss(y, target_of(y, d)))
 module(
-    "cosine_embedding_loss", lambda: nn.Linear(4, 3), 5, 4, loss=lambda y, d: F.cosine_embedding_loss(y, y.flip(0), torch.ones(5, device=d))
+    "cosine_embedding_loss", lambda: nn.Linear(4, 3), 5, 4,
+    loss=lambda y, d: F.cosine_embedding_loss(y, y.flip(0), torch.ones(5, device=d))
 )
 module("ctc_loss", lambda: nn.Linear(4, 5), 6, 2, 4, loss=lambda y, d: F.ctc_loss(
-    y.log_softmax(-1), torch.ones(2, 2, dtype=torch.long, device=d), torch.tensor([6, 5]), torch.tensor([2, 2])))  # fmt: skip
+    y.log_softmax(-1), torch.ones(2, 2, dtype=torch.long, device=d), torch.tensor([6, 5]), torch.tensor([2, 2])))
 recurrent("rnn", lambda: nn.RNN(2, 4, bidirectional=True))
 recurrent("gru", lambda: nn.GRU(2, 4))
 recurrent("gru_packed", lambda: nn.GRU(2, 4, bidirectional=True), packed=True)
@@ -163,7 +173,8 @@ def embedding(device):
 def embedding_bag(device):
     layer, found = nn.Parameter(torch.randn(6, 3).to(device)), []
     for mode in ("sum", "mean", "max"):
-        out = F.embedding_bag(torch.tensor([1, 4, 1, 5], device=device), layer, torch.tensor([0, 3], device=device), mode=mode)
+        out = F.embedding_bag(torch.tensor([1, 4, 1, 5], device=device), layer, torch.tensor([0, 3], device=device),
+                              mode=mode)
         found += [out, torch.autograd.grad(out.square().sum(), layer)[0]]
     return found
 
@@ -219,7 +230,8 @@ def grouped_product(device):
 def products(device):
     a, b = torch.randn(3, 4).to(device).requires_grad_(), torch.randn(4, 5).to(device)
     batch = torch.randn(2, 3, 4).to(device)
-    out = [a @ b, torch.addmm(torch.ones(5, device=device), a, b), batch @ b, torch.bmm(batch, batch.mT), a.T @ a, a @ b[:, 0]]
+    out = [a @ b, torch.addmm(torch.ones(5, device=device), a, b), batch @ b, torch.bmm(batch, batch.mT), a.T @ a,
+           a @ b[:, 0]]
     out += [torch.einsum("ij,kj->ik", a, a), torch.baddbmm(batch @ batch.mT, batch, batch.mT), torch.dot(b[0], b[1])]
     return [*out, torch.autograd.grad(sum(each.sum() for each in out[:2]), a)[0], (a.half() @ b.half()).float()]
 
@@ -228,8 +240,10 @@ def products(device):
 def linear_algebra(device):
     spd = torch.tensor([[4.0, 1, 0], [1, 3, 1], [0, 1, 2]]).to(device)
     found = [torch.linalg.inv(spd), torch.linalg.eigvalsh(spd), torch.linalg.cholesky(spd), torch.linalg.svdvals(spd)]
-    found += [torch.linalg.solve(spd, spd[0]), torch.linalg.det(spd), torch.linalg.qr(spd).R.abs(), torch.linalg.pinv(spd)]
-    found += [torch.linalg.lstsq(spd, spd[:, :1]).solution, torch.linalg.matrix_norm(spd), torch.linalg.matrix_rank(spd)]
+    found += [torch.linalg.solve(spd, spd[0]), torch.linalg.det(spd), torch.linalg.qr(spd).R.abs(),
+              torch.linalg.pinv(spd)]
+    found += [torch.linalg.lstsq(spd, spd[:, :1]).solution, torch.linalg.matrix_norm(spd),
+              torch.linalg.matrix_rank(spd)]
     found += [torch.linalg.slogdet(spd)[1], torch.linalg.matrix_power(spd, 3), torch.linalg.eigh(spd).eigenvalues]
     return [*found, torch.linalg.solve_triangular(spd.triu(), spd, upper=True), torch.linalg.lu_factor(spd).pivots]
 
@@ -343,7 +357,8 @@ def vision_operators(device):
 
 def values(function, device):
     torch.manual_seed(0)
-    return [value.detach().cpu() if isinstance(value, torch.Tensor) else torch.tensor(value) for value in function(device)]
+    return [value.detach().cpu() if isinstance(value, torch.Tensor) else torch.tensor(value)
+            for value in function(device)]
 
 
 def fault(function):
@@ -359,11 +374,13 @@ def fault(function):
         near = 3e-2 if one.dtype in (torch.float16, torch.bfloat16) else 1e-4
         exact = not one.is_floating_point() and not one.is_complex()
         if not (torch.equal(one, other) if exact else torch.allclose(one, other, near, near, equal_nan=True)):
-            return f"result {number} of {len(expected)} is {other.flatten()[:4].tolist()}..., not {one.flatten()[:4].tolist()}..."
+            seen, meant = (tensor.flatten()[:4].tolist() for tensor in (other, one))
+            return f"result {number} of {len(expected)} is {seen}..., not {meant}..."
     return ""
 
 
-# Layers of which something is not computed, so that it reads as an assumed number, and why. They must not become fewer unseen.
+# Layers of which something is not computed, so that it reads as an assumed number, and why. They must not become fewer
+# unseen.
 RECURRENT = "cuDNN's recurrent networks have no kernel on the CPU that takes the same arguments"
 ATTENTION = "the fused kernels' backward has none either"
 LAYOUT = "nested and sparse tensors' elements are not followed"
@@ -396,7 +413,8 @@ def main():
     for name in sys.argv[1:] or checks:
         said = fault(checks[name])
         if name in UNKNOWN:
-            said = "" if said.startswith("result") else f"is named as unknown ({UNKNOWN[name]}), but: {said or 'all is known'}"
+            different = f"is named as unknown ({UNKNOWN[name]}), but: {said or 'all is known'}"
+            said = "" if said.startswith("result") else different
         failed += bool(said)
         print("failed" if said else "ok", name, said, flush=True)
     print(f"{len(sys.argv[1:] or checks) - failed} passed, {failed} failed")

@@ -2,10 +2,11 @@
 
     python3 programs.py --torchmem BIN --python PYTHON [--quick | NAME...] [--check | --markdown] [--jobs N]
 
-A program (programs/NAME.py) gets its device as argument and prints which way it took: iterations, branches, sizes. What it does is the first line of
-its docstring. Both runs are under `torchmem run`, since PyTorch needs the vendor's libraries to be imported at all. With
---check the ways are also compared with the table in docs/values.md, with --markdown that table is written. Exit code 1
-when a way differs unexpectedly, is equal though it is named below, or a program fails.
+A program (programs/NAME.py) gets its device as argument and prints which way it took: iterations, branches, sizes. What
+it does is the first line of its docstring. Both runs are under `torchmem run`, since PyTorch needs the vendor's
+libraries to be imported at all. With --check the ways are also compared with the table in docs/values.md, with
+--markdown that table is written. Exit code 1 when a way differs unexpectedly, is equal though it is named below, or a
+program fails.
 """
 
 import argparse
@@ -125,7 +126,8 @@ def cell(lines):
 
 def row(name, cpu, virtual):
     same = "the same" if cpu == virtual else cell(virtual)
-    return f"| [{name}](../tests/values/programs/{name}.py) | {docstring(name)} | {cell(cpu)} | {same} | {DIFFERS.get(name, '')} |"
+    link = f"[{name}](../tests/values/programs/{name}.py)"
+    return f"| {link} | {docstring(name)} | {cell(cpu)} | {same} | {DIFFERS.get(name, '')} |"
 
 
 def table(rows):

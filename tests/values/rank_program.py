@@ -1,4 +1,6 @@
-"""One of the programs of ranks.py, as torchrun starts it: `rank_program.py NAME`. Prints `RANK {json}` for each finding."""
+"""One of the programs of ranks.py, as torchrun starts it: `rank_program.py NAME`. Prints `RANK {json}` for each
+finding.
+"""
 
 import json
 import math
@@ -72,7 +74,8 @@ def tensors():
     of_half = tensor([RANK])
     dist.all_reduce(of_half, group=halves[RANK % 2])
     found(
-        total=total.item(), product=product.item(), gathered=[one.tolist() for one in gathered], exchanged=exchanged.tolist(),
+        total=total.item(), product=product.item(), gathered=[one.tolist() for one in gathered],
+        exchanged=exchanged.tolist(),
         part=part.item(), around=around.item(), one=one.item(), of_half=of_half.item(), factorial=math.factorial(RANKS),
     )  # fmt: skip
 
@@ -139,7 +142,8 @@ def gpipe():
         output = schedule.step(x) if RANK == 0 else schedule.step(target=x) if last else schedule.step()
         optimizer.step()
         optimizer.zero_grad()
-    found(output=list(output.shape) if output is not None else None, taken=[list(arg.shape) for arg in stage.inputs_meta or ()])
+    found(output=list(output.shape) if output is not None else None,
+          taken=[list(arg.shape) for arg in stage.inputs_meta or ()])
 
 
 torch.cuda.set_device(DEVICE)

@@ -15,12 +15,14 @@ class Ranks(RunTest):
     def run_ranks(self, name, ranks):
         """What each rank found, by rank."""
         ended = run(
-            PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks, HERE / "rank_program.py", name,
+            PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks, HERE / "rank_program.py",
+            name,
             options=["--devices", str(ranks)], PYTHONWARNINGS="ignore",
         )  # fmt: skip
         self.assert_ended(ended)
         self.assertEqual([line for line in ended.said if "NCCL" in line], [])
-        found = {int(rank): json.loads(text) for rank, text in re.findall(r"^(\d+) (\{.*\})$", ended.stdout, re.MULTILINE)}
+        found = {int(rank): json.loads(text) for rank,
+                 text in re.findall(r"^(\d+) (\{.*\})$", ended.stdout, re.MULTILINE)}
         self.assertEqual(sorted(found), list(range(ranks)), ended.stdout + ended.stderr)
         return found
 

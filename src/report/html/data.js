@@ -122,7 +122,8 @@ function stretchesOf(device, error) {
     const label = known ? error.phase + (error.iteration === undefined ? '' : ':' + error.iteration) : 'after';
     const iteration = known && error.iteration !== undefined ? error.iteration : null;
     const name = known ? error.phase : 'after';
-    result.push({ name, iteration, micro: null, label, from, to: device.events, isPhase: false, failed: Boolean(known) });
+    result.push(
+      { name, iteration, micro: null, label, from, to: device.events, isPhase: false, failed: Boolean(known) });
   }
   return result;
 }

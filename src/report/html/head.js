@@ -7,11 +7,14 @@ function showHead(report) {
     facts.append(element('dt', { textContent: name }), element('dd', { textContent: value }));
   }
   byId('head-text').replaceChildren(element('h1', { textContent: report.title }), facts);
-  byId('foot').textContent = 'torchmem ' + report.version + '. Bytes are of blocks as the allocator counts them; KiB, MiB and GiB are powers of 1024.';
+  byId('foot').textContent = 'torchmem ' + report.version +
+    '. Bytes are of blocks as the allocator counts them; KiB, MiB and GiB are powers of 1024.';
 }
 
 function tile(name, value, note, data = {}) {
-  return element('div', { className: 'tile', data }, element('span', { textContent: name }), element('b', { textContent: value }), element('small', { textContent: note }));
+  return element(
+    'div', { className: 'tile', data }, element('span', { textContent: name }), element('b', { textContent: value }),
+    element('small', { textContent: note }));
 }
 
 function showSummary(app) {
@@ -20,8 +23,11 @@ function showSummary(app) {
   const { peak } = report;
   if (peak && app.isMain) {
     const where = peak.phase ? 'in ' + peak.phase + (peak.iteration === undefined ? '' : ':' + peak.iteration) : '';
-    made.push(tile('peak allocated', bytesText(peak.allocated), countText(peak.allocated) + ' B' + (where ? ', ' + where : ''), { peak: peak.allocated }));
-    if (peak.reserved !== undefined) made.push(tile('peak reserved', bytesText(peak.reserved), countText(peak.reserved) + ' B'));
+    made.push(tile(
+      'peak allocated', bytesText(peak.allocated), countText(peak.allocated) + ' B' + (where ? ', ' + where : ''),
+      { peak: peak.allocated }));
+    if (peak.reserved !== undefined)
+      made.push(tile('peak reserved', bytesText(peak.reserved), countText(peak.reserved) + ' B'));
     if (peak.device_bytes !== undefined) {
       made.push(tile('peak on device', bytesText(peak.device_bytes), 'with context and modules'));
     }
@@ -29,7 +35,9 @@ function showSummary(app) {
     const most = app.sums.total[device.peak];
     made.push(tile('peak allocated', bytesText(most), countText(most) + ' B', { peak: most }));
   }
-  made.push(tile('trace', counted(device.events, 'event'), counted(device.blocks.count, 'block') + ', ' + counted(device.phases.length, 'phase')));
+  made.push(tile(
+    'trace', counted(device.events, 'event'),
+    counted(device.blocks.count, 'block') + ', ' + counted(device.phases.length, 'phase')));
   const { fidelity } = report;
   if (fidelity) {
     const made_of = fidelity.complete ? 'nothing was assumed' : counted(fidelity.findings.length, 'finding') + ' below';
@@ -42,7 +50,9 @@ function showSummary(app) {
 }
 
 function message(kind, title, text) {
-  return element('div', { className: 'message ' + kind, role: kind === 'bad' ? 'alert' : 'note' }, element('b', { textContent: title }), element('span', { textContent: text }));
+  return element(
+    'div', { className: 'message ' + kind, role: kind === 'bad' ? 'alert' : 'note' },
+    element('b', { textContent: title }), element('span', { textContent: text }));
 }
 
 function showMessages(app) {
@@ -51,14 +61,16 @@ function showMessages(app) {
   if (report.error) {
     const { kind, phase, iteration, message: text } = report.error;
     const where = phase ? ' in ' + phase + (iteration === undefined ? '' : ' of iteration ' + iteration) : '';
-    made.push(message('bad', (kind === 'out_of_memory' ? 'Out of memory' : 'The run ended with an error') + where, text));
+    made.push(
+      message('bad', (kind === 'out_of_memory' ? 'Out of memory' : 'The run ended with an error') + where, text));
   }
   if (report.fidelity && report.fidelity.doubt) made.push(message('bad', 'Not certain', report.fidelity.doubt));
   if (device.problem) made.push(message('bad', 'The trace cannot be shown', device.problem));
   if (device.growth) {
     const { bytes, first_iteration: first, phase, owners } = device.growth;
     const made_by = owners.map(([name, own]) => shortPlace(name) + ' ' + bytesText(own)).join(', ');
-    const text = 'Each iteration from ' + first + ' on leaves ' + bytesText(bytes) + ' behind' + (phase ? ', most of it made in ' + phase : '') + (made_by ? ': ' + made_by : '') + '.';
+    const text = 'Each iteration from ' + first + ' on leaves ' + bytesText(bytes) + ' behind' +
+      (phase ? ', most of it made in ' + phase : '') + (made_by ? ': ' + made_by : '') + '.';
     made.push(message('warn', 'Growth', text));
   }
   for (const note of device.notes) made.push(message('info', 'Note', note));
@@ -68,11 +80,20 @@ function showMessages(app) {
     const rare = ['taken_for', 'decides', 'what'].filter((key) => fidelity.findings.some((finding) => finding[key]));
     const keys = ['kind', 'name', 'op', 'module', 'line', ...rare, 'times', 'bytes'];
     const head = element('tr', {}, ...keys.map((key) => element('th', { textContent: key.replace('_', ' ') })));
-    const rows = fidelity.findings.map((finding) =>
-      element('tr', {}, ...keys.map((key) => element('td', { textContent: key === 'bytes' && finding.bytes ? bytesText(finding.bytes) : finding[key] || '' }))),
+    const rows = fidelity.findings.map(
+      (finding) => element(
+        'tr', {},
+        ...keys.map((key) => element('td', {
+                      textContent: key === 'bytes' && finding.bytes ? bytesText(finding.bytes) : finding[key] || ''
+                    }))),
     );
-    const sum = element('summary', {}, element('b', { textContent: 'Not complete: ' }), fidelity.findings.length === 1 ? 'one thing was assumed' : countText(fidelity.findings.length) + ' things were assumed');
-    const details = element('details', { className: 'message warn', open: fidelity.findings.length <= 3 }, sum, element('div', { className: 'scroll' }, element('table', {}, head, ...rows)));
+    const sum = element(
+      'summary', {}, element('b', { textContent: 'Not complete: ' }),
+      fidelity.findings.length === 1 ? 'one thing was assumed' :
+                                       countText(fidelity.findings.length) + ' things were assumed');
+    const details = element(
+      'details', { className: 'message warn', open: fidelity.findings.length <= 3 }, sum,
+      element('div', { className: 'scroll' }, element('table', {}, head, ...rows)));
     made.push(details);
   }
   byId('messages').replaceChildren(...made);

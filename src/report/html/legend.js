@@ -17,7 +17,9 @@ function showLegend(app) {
       'tr',
       { data: { group, bytes: bytes[group] }, className: bytes[group] ? '' : 'none', title: exactText(bytes[group]) },
       element('td', {}, swatch(app, group)),
-      element('td', { className: 'legend-name' }, element('span', { textContent: name, title: name }), element('span', { className: 'bar-room' }, bar)),
+      element(
+        'td', { className: 'legend-name' }, element('span', { textContent: name, title: name }),
+        element('span', { className: 'bar-room' }, bar)),
       element('td', { textContent: bytesText(bytes[group]) }),
       element('td', { textContent: percentText(bytes[group], total) }),
     );
@@ -36,7 +38,9 @@ function showLegend(app) {
   const totals = element('table', { className: 'totals' });
   for (const [name, value] of facts) {
     totals.append(
-      element('tr', { data: { total: name, bytes: value } }, element('td', { textContent: name }), element('td', { textContent: bytesText(value) }), element('td', { textContent: countText(value) })),
+      element(
+        'tr', { data: { total: name, bytes: value } }, element('td', { textContent: name }),
+        element('td', { textContent: bytesText(value) }), element('td', { textContent: countText(value) })),
     );
   }
   byId('legend').replaceChildren(table, totals);

@@ -71,7 +71,8 @@ class App {
     const reserved = this.segments.reduce((sum, segment) => sum + segment.size, 0);
     byId('moment-text').replaceChildren(
       element('b', { textContent: bytesText(this.sums.total[this.moment]) }), ' allocated, ',
-      element('b', { textContent: bytesText(reserved) }), ' reserved, after ' + countText(this.moment) + ' of ' + counted(this.device.events, 'event') + stretch,
+      element('b', { textContent: bytesText(reserved) }),
+      ' reserved, after ' + countText(this.moment) + ' of ' + counted(this.device.events, 'event') + stretch,
     );
     const choice = byId('moment-choice');
     const named = [...choice.options].findIndex((option) => Number(option.value) === this.moment);
@@ -126,7 +127,8 @@ class App {
     const kinds = [...known, 'category'];
     byId('owner-tabs').replaceChildren(
       ...kinds.map((kind) => {
-        const tab = element('button', { type: 'button', textContent: 'by ' + groupings[kind].title, role: 'tab', data: { kind } });
+        const textContent = 'by ' + groupings[kind].title;
+        const tab = element('button', { type: 'button', textContent, role: 'tab', data: { kind } });
         tab.onclick = () => {
           this.ownerKind = kind;
           this.owners.restart();
@@ -140,7 +142,9 @@ class App {
   }
 
   markOwners() {
-    for (const tab of byId('owner-tabs').children) tab.setAttribute('aria-selected', tab.dataset.kind === this.ownerKind);
+    for (const tab of byId('owner-tabs').children) {
+      tab.setAttribute('aria-selected', tab.dataset.kind === this.ownerKind);
+    }
   }
 
   offerDevices() {

@@ -52,7 +52,11 @@ class OwnersChart {
       crumbs.unshift(button);
     }
     const { node } = this;
-    const size = element('span', { className: 'hint', textContent: bytesText(node.bytes) + ', ' + percentText(node.bytes, this.root.bytes) + ', ' + counted(node.count, 'block') });
+    const size = element('span', {
+      className: 'hint',
+      textContent: bytesText(node.bytes) + ', ' + percentText(node.bytes, this.root.bytes) + ', ' +
+        counted(node.count, 'block')
+    });
     byId('crumbs').replaceChildren(...crumbs, size);
     this.parent.dataset.node = node.parent ? node.name : '';
     this.parent.dataset.bytes = node.bytes;
@@ -146,7 +150,8 @@ class OwnersChart {
     const box = this.parent.getBoundingClientRect();
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;
-    return this.boxes.filter((found) => x >= found.x && x < found.x + found.width && y >= found.y && y < found.y + found.height);
+    return this.boxes.filter(
+      (found) => x >= found.x && x < found.x + found.width && y >= found.y && y < found.y + found.height);
   }
 
   tip(found) {
@@ -155,13 +160,16 @@ class OwnersChart {
     const names = [];
     for (let up = node; up && up.parent; up = up.parent) names.unshift(up.name);
     const separator = this.app.ownerKind === 'module' ? '.' : ' / ';
-    const title = node.own && names.length > 1 ? names.slice(0, -1).join(separator) + ': ' + node.name : names.join(separator);
+    const title =
+      node.own && names.length > 1 ? names.slice(0, -1).join(separator) + ': ' + node.name : names.join(separator);
     const facts = [
       ['bytes', exactText(node.bytes)],
       ['share', percentText(node.bytes, this.root.bytes)],
       ['blocks', countText(node.count)],
     ];
-    return element('div', {}, element('b', {}, node.group === undefined ? '' : swatch(this.app, node.group), title), rowsOf(facts));
+    return element(
+      'div', {}, element('b', {}, node.group === undefined ? '' : swatch(this.app, node.group), title),
+      rowsOf(facts));
   }
 
   listen() {

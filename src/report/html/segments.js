@@ -127,7 +127,8 @@ class SegmentsChart {
     const box = this.parent.getBoundingClientRect();
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;
-    const bar = this.bars.find((other) => x >= other.x && x <= other.x + other.width && y >= other.y && y < other.y + BAR);
+    const bar =
+      this.bars.find((other) => x >= other.x && x <= other.x + other.width && y >= other.y && y < other.y + BAR);
     if (!bar) return null;
     const { segment } = bar;
     const { address, size } = this.app.device.blocks;
@@ -135,7 +136,8 @@ class SegmentsChart {
     let start = segment.address;
     for (const block of segment.blocks) {
       if (place < address[block]) return { bar, block: null, part: { address: start, size: address[block] - start } };
-      if (place < address[block] + size[block]) return { bar, block, part: { address: address[block], size: size[block] } };
+      if (place < address[block] + size[block])
+        return { bar, block, part: { address: address[block], size: size[block] } };
       start = address[block] + size[block];
     }
     return { bar, block: null, part: { address: start, size: segment.address + segment.size - start } };
@@ -145,12 +147,17 @@ class SegmentsChart {
     const { segment } = found.bar;
     const free = segment.size - segment.active;
     const about = rowsOf([
-      ['segment', bytesText(segment.size) + (segment.expandable ? ', expandable' : '') + (segment.stream ? ', stream ' + addressText(segment.stream) : '')],
+      [
+        'segment',
+        bytesText(segment.size) + (segment.expandable ? ', expandable' : '') +
+          (segment.stream ? ', stream ' + addressText(segment.stream) : '')
+      ],
       ['at', addressText(segment.address)],
       ['in use', bytesText(segment.active) + ' by ' + counted(segment.blocks.length, 'block')],
       ['free', bytesText(free) + (free ? ', largest piece ' + bytesText(segment.largestFree) : '')],
     ]);
-    if (found.block === null) return element('div', {}, element('b', { textContent: 'free piece, ' + bytesText(found.part.size) }), about);
+    if (found.block === null)
+      return element('div', {}, element('b', { textContent: 'free piece, ' + bytesText(found.part.size) }), about);
     const made = blockTip(this.app, found.block);
     if (this.app.device.blocks.freed[found.block] < this.app.moment) {
       made.append(element('div', { className: 'tip-head', textContent: 'freed, but a stream still uses it' }));

@@ -4,13 +4,48 @@ const ROW = 22;
 
 const tableColumns = [
   { key: 'name', title: 'name', text: (app, block) => blockName(app.device, block) },
-  { key: 'category', title: 'category', text: (app, block) => app.categoryOf(block), wanted: (app) => app.hasCategories },
-  { key: 'op', title: 'op', text: (app, block) => app.device.ops[app.ownerOf('op', block)], wanted: (app) => hasOwners(app.device, 'op') },
-  { key: 'module', title: 'module', text: (app, block) => app.device.modules[app.ownerOf('module', block)], wanted: (app) => hasOwners(app.device, 'module') },
-  { key: 'line', title: 'line', text: (app, block) => app.device.lines[app.ownerOf('line', block)], wanted: (app) => hasOwners(app.device, 'line') },
-  { key: 'bytes', title: 'bytes', text: (app, block) => bytesText(app.device.blocks.size[block]), number: (app, block) => app.device.blocks.size[block] },
-  { key: 'born', title: 'born', text: (app, block) => bornText(app.device, block), number: (app, block) => app.device.blocks.born[block] },
-  { key: 'until', title: 'until', text: (app, block) => freedText(app.device, block), number: (app, block) => app.device.blocks.freed[block] },
+  {
+    key: 'category',
+    title: 'category',
+    text: (app, block) => app.categoryOf(block),
+    wanted: (app) => app.hasCategories
+  },
+  {
+    key: 'op',
+    title: 'op',
+    text: (app, block) => app.device.ops[app.ownerOf('op', block)],
+    wanted: (app) => hasOwners(app.device, 'op')
+  },
+  {
+    key: 'module',
+    title: 'module',
+    text: (app, block) => app.device.modules[app.ownerOf('module', block)],
+    wanted: (app) => hasOwners(app.device, 'module')
+  },
+  {
+    key: 'line',
+    title: 'line',
+    text: (app, block) => app.device.lines[app.ownerOf('line', block)],
+    wanted: (app) => hasOwners(app.device, 'line')
+  },
+  {
+    key: 'bytes',
+    title: 'bytes',
+    text: (app, block) => bytesText(app.device.blocks.size[block]),
+    number: (app, block) => app.device.blocks.size[block]
+  },
+  {
+    key: 'born',
+    title: 'born',
+    text: (app, block) => bornText(app.device, block),
+    number: (app, block) => app.device.blocks.born[block]
+  },
+  {
+    key: 'until',
+    title: 'until',
+    text: (app, block) => freedText(app.device, block),
+    number: (app, block) => app.device.blocks.freed[block]
+  },
 ];
 
 class BlockTable {
@@ -58,8 +93,12 @@ class BlockTable {
       if (category !== '' && own !== Number(category)) return 0;
       if (!words.length) return 1;
       const text = [
-        device.names[owners.name[i]], device.types[owners.type[i]], device.ops[owners.op[i]], device.modules[owners.module[i]],
-        device.lines[owners.line[i]], this.app.hasCategories ? this.app.categoryNames[own] : '',
+        device.names[owners.name[i]],
+        device.types[owners.type[i]],
+        device.ops[owners.op[i]],
+        device.modules[owners.module[i]],
+        device.lines[owners.line[i]],
+        this.app.hasCategories ? this.app.categoryNames[own] : '',
       ].join('\n').toLowerCase();
       return words.every((word) => text.includes(word)) ? 1 : 0;
     });
@@ -75,7 +114,8 @@ class BlockTable {
     this.order();
     let bytes = 0;
     for (const block of this.shown) bytes += blocks.size[block];
-    byId('table-text').textContent = counted(this.shown.length, 'block') + (byId('alive-only').checked ? ', ' + bytesText(bytes) : '');
+    byId('table-text').textContent =
+      counted(this.shown.length, 'block') + (byId('alive-only').checked ? ', ' + bytesText(bytes) : '');
     Object.assign(this.parent.dataset, { rows: this.shown.length, bytes });
     for (const button of this.head.children) {
       const sorted = button.dataset.column === this.sort.key;
@@ -87,7 +127,8 @@ class BlockTable {
   }
 
   order() {
-    const column = this.columns.find((other) => other.key === this.sort.key) || this.columns.find((other) => other.key === 'bytes');
+    const column = this.columns.find((other) => other.key === this.sort.key) ||
+      this.columns.find((other) => other.key === 'bytes');
     const sign = this.sort.down ? -1 : 1;
     if (column.number) {
       this.shown.sort((a, b) => sign * (column.number(this.app, a) - column.number(this.app, b)) || a - b);
@@ -109,11 +150,16 @@ class BlockTable {
   row(block, i) {
     const cells = this.columns.map((column) => {
       const text = column.text(this.app, block);
-      const cell = element('span', { textContent: column.key === 'line' ? shortPlace(text) : text, title: text, className: 'cell-' + column.key });
+      const cell = element('span', {
+        textContent: column.key === 'line' ? shortPlace(text) : text,
+        title: text,
+        className: 'cell-' + column.key
+      });
       if (column.key === 'name') cell.prepend(swatch(this.app, this.app.sums.groupOf[block]));
       return cell;
     });
-    const row = element('div', { className: 'table-row' + (block === this.app.block ? ' chosen' : ''), data: { block } }, ...cells);
+    const row = element(
+      'div', { className: 'table-row' + (block === this.app.block ? ' chosen' : ''), data: { block } }, ...cells);
     row.style.top = i * ROW + 'px';
     row.onclick = () => this.app.chooseBlock(block);
     return row;

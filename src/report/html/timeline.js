@@ -173,8 +173,12 @@ class TimelineChart {
     context.font = font;
     context.textBaseline = 'middle';
     context.textAlign = 'center';
-    this.drawBand(context, plot, palette, iterations, 0, palette.ink, (iteration) => [iteration.text, String(iteration.iteration)]);
-    this.drawBand(context, plot, palette, stretches, 16, palette.muted, (stretch) => [stretch.micro === null ? stretch.name : stretch.name + '.' + stretch.micro]);
+    this.drawBand(
+      context, plot, palette, iterations, 0, palette.ink,
+      (iteration) => [iteration.text, String(iteration.iteration)]);
+    this.drawBand(
+      context, plot, palette, stretches, 16, palette.muted,
+      (stretch) => [stretch.micro === null ? stretch.name : stretch.name + '.' + stretch.micro]);
     context.fillStyle = palette.ink;
     context.globalAlpha = 0.25;
     let last = plot.x;
@@ -231,7 +235,8 @@ class TimelineChart {
     context.font = font;
     if (this.device.events) mark(this.device.peak, 'peak', palette.ink, 0);
     // The first ones by name: a program that goes on after one may have thousands.
-    for (const oom of this.device.ooms.slice(0, 20)) mark(oom.event, 'out of memory: ' + bytesText(oom.size) + ' asked for', palette.bad, 13);
+    for (const oom of this.device.ooms.slice(0, 20))
+      mark(oom.event, 'out of memory: ' + bytesText(oom.size) + ' asked for', palette.bad, 13);
   }
 
   drawOver() {
@@ -258,7 +263,8 @@ class TimelineChart {
     if (this.drag && this.drag.moved) {
       context.fillStyle = palette.accent;
       context.globalAlpha = 0.18;
-      context.fillRect(Math.min(this.drag.x, this.drag.now), plot.y, Math.abs(this.drag.now - this.drag.x), plot.height);
+      context.fillRect(
+        Math.min(this.drag.x, this.drag.now), plot.y, Math.abs(this.drag.now - this.drag.x), plot.height);
     }
     context.restore();
     this.parent.dataset.hovered = this.hover && this.hover.block !== null ? this.hover.block : '';
@@ -303,7 +309,9 @@ class TimelineChart {
     for (let i = 0; i < edges.length; ) {
       const [column, low, high] = edges[i];
       let end = i + 1;
-      while (end < edges.length && edges[end][0] === column + end - i && edges[end][1] === low && edges[end][2] === high) ++end;
+      while (end < edges.length && edges[end][0] === column + end - i && edges[end][1] === low &&
+             edges[end][2] === high)
+        ++end;
       path.rect(plot.x + column * step, high, (end - i) * step, Math.max(1, low - high));
       i = end;
     }

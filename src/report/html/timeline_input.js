@@ -69,7 +69,14 @@ function listenToTimeline(chart) {
     { passive: false },
   );
   chart.parent.addEventListener('keydown', (event) => {
-    const steps = { ArrowLeft: 'pan-left', ArrowRight: 'pan-right', '+': 'zoom-in', '=': 'zoom-in', '-': 'zoom-out', 0: 'zoom-reset' };
+    const steps = {
+      ArrowLeft: 'pan-left',
+      ArrowRight: 'pan-right',
+      '+': 'zoom-in',
+      '=': 'zoom-in',
+      '-': 'zoom-out',
+      0: 'zoom-reset'
+    };
     const id = steps[event.key];
     if (!id || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

@@ -50,7 +50,10 @@ function blockFacts(app, block) {
   const owner = blocks.owner[block];
   const rounding = blocks.size[block] - blocks.requested[block];
   return [
-    ['bytes', exactText(blocks.size[block]) + (rounding > 0 ? ', ' + bytesText(rounding) + ' more than asked for' : '')],
+    [
+      'bytes',
+      exactText(blocks.size[block]) + (rounding > 0 ? ', ' + bytesText(rounding) + ' more than asked for' : '')
+    ],
     ['tensor', device.types[owners.type[owner]]],
     ['category', app.hasCategories ? app.categoryNames[owners.category[owner]].replace('_', ' ') : ''],
     ['op', device.ops[owners.op[owner]]],
@@ -69,7 +72,9 @@ function moduleText(device, module) {
 
 function blockTip(app, block) {
   const head = element('b', {}, swatch(app, app.sums.groupOf[block]), blockName(app.device, block));
-  return element('div', {}, head, rowsOf(blockFacts(app, block).map(([name, value]) => [name, name === 'line' ? shortPlace(value) : value])));
+  return element(
+    'div', {}, head,
+    rowsOf(blockFacts(app, block).map(([name, value]) => [name, name === 'line' ? shortPlace(value) : value])));
 }
 
 // The moment's sum, the block under the pointer, and the largest owners then.
@@ -79,7 +84,10 @@ function timelineTip(app, found) {
   const made = element('div', {});
   const when = moment ? whenText(device, moment - 1) : 'start';
   made.append(
-    element('div', { className: 'tip-moment' }, bytesText(sums.total[moment]) + ' allocated, after ' + counted(moment, 'event') + (device.stretches.length ? ', ' + when : '')),
+    element(
+      'div', { className: 'tip-moment' },
+      bytesText(sums.total[moment]) + ' allocated, after ' + counted(moment, 'event') +
+        (device.stretches.length ? ', ' + when : '')),
   );
   if (block !== null) made.append(blockTip(app, block));
   const largest = largestOwners(app, alive);
@@ -87,10 +95,14 @@ function timelineTip(app, found) {
     const list = element('table', { className: 'tip-owners' });
     for (const [name, group, bytes] of largest) {
       list.append(
-        element('tr', {}, element('td', {}, swatch(app, group)), element('td', { textContent: name }), element('td', { textContent: bytesText(bytes) })),
+        element(
+          'tr', {}, element('td', {}, swatch(app, group)), element('td', { textContent: name }),
+          element('td', { textContent: bytesText(bytes) })),
       );
     }
-    made.append(element('div', { className: 'tip-head', textContent: 'Largest owners of ' + counted(alive.length, 'block') }), list);
+    made.append(
+      element('div', { className: 'tip-head', textContent: 'Largest owners of ' + counted(alive.length, 'block') }),
+      list);
   }
   return made;
 }
@@ -137,7 +149,11 @@ function showDetails(app) {
   const facts = blockFacts(app, block);
   facts.push(['address', addressText(device.blocks.address[block])]);
   const { born, freed } = device.blocks;
-  facts.push(['events', (born[block] === OLDER ? 'before the trace' : countText(born[block])) + ' to ' + (freed[block] === NEVER ? 'the end' : countText(freed[block]))]);
+  facts.push([
+    'events',
+    (born[block] === OLDER ? 'before the trace' : countText(born[block])) + ' to ' +
+      (freed[block] === NEVER ? 'the end' : countText(freed[block]))
+  ]);
   const stack = element('ol', {});
   for (const frame of stackOf(device, block)) {
     const where = frame.where === '<op>' || frame.where === '<module>' ? '' : shortPlace(frame.where);

@@ -19,7 +19,10 @@ function squarify(children, x, y, width, height) {
     let end = i + 1;
     while (end < children.length) {
       const more = sum + children[end].bytes;
-      if (worst(more, children[i].bytes, children[end].bytes) > worst(sum, children[i].bytes, children[end - 1].bytes)) break;
+      if (
+        worst(more, children[i].bytes, children[end].bytes) >
+        worst(sum, children[i].bytes, children[end - 1].bytes))
+        break;
       sum = more;
       ++end;
     }
@@ -58,7 +61,8 @@ const ownerPaths = {
   category: (device, owner, app) => [app.categoryNames[device.owners.category[owner]].replace('_', ' ')],
 };
 
-// Nodes are {name, bytes, count, children, group, blocks}: inner ones have children, leaves a group of colour and blocks.
+// Nodes are {name, bytes, count, children, group, blocks}: inner ones have children, leaves a group of colour and
+// blocks.
 function ownerTree(app, kind, alive) {
   const { device, sums } = app;
   const root = { name: 'all', bytes: 0, count: 0, inner: new Map() };
@@ -92,7 +96,8 @@ function ownerTree(app, kind, alive) {
 // What the blocks of a leaf have in common that the way to it does not say.
 function leafName(app, kind, owner, group) {
   if (app.groups.kind !== kind) return app.groups.names[group];
-  if (kind !== 'category' && app.hasCategories) return app.categoryNames[app.device.owners.category[owner]].replace('_', ' ');
+  if (kind !== 'category' && app.hasCategories)
+    return app.categoryNames[app.device.owners.category[owner]].replace('_', ' ');
   return app.device.ops[app.device.owners.op[owner]] || groupings.op.unknown;
 }
 

@@ -1,4 +1,6 @@
-"""Uses the device in this process, then in a child that is spawned and in a program that is started; each prints its peaks."""
+"""Uses the device in this process, then in a child that is spawned and in a program that is started; each prints its
+peaks.
+"""
 
 import multiprocessing
 import subprocess

@@ -1,4 +1,6 @@
-"""CUDA as PyTorch offers it beside operators: streams, events, graphs, pinned memory, the allocator's tools, the profiler."""
+"""CUDA as PyTorch offers it beside operators: streams, events, graphs, pinned memory, the allocator's tools, the
+profiler.
+"""
 
 import os
 import tempfile

@@ -21,7 +21,8 @@ def fourier_transforms():
 @check
 def linear_algebra():
     for matrix in (x, batch):
-        for function in ("inv", "svd", "eigh", "eigvalsh", "qr", "cholesky_ex", "lu", "lu_factor", "det", "slogdet", "pinv"):
+        for function in ("inv", "svd", "eigh", "eigvalsh", "qr", "cholesky_ex", "lu", "lu_factor", "det", "slogdet",
+                         "pinv"):
             getattr(torch.linalg, function)(matrix)
         torch.linalg.solve(matrix, matrix)
         torch.linalg.lstsq(matrix, matrix)
@@ -141,7 +142,8 @@ def convolution_settings():
 @check
 def pooling_and_sampling():
     for result in (
-        F.max_pool2d(image, 2), F.avg_pool2d(image, 2), F.adaptive_avg_pool2d(image, 7), F.adaptive_max_pool2d(image, 7),
+        F.max_pool2d(image, 2), F.avg_pool2d(image, 2), F.adaptive_avg_pool2d(image, 7),
+        F.adaptive_max_pool2d(image, 7),
         F.interpolate(image, scale_factor=2, mode="bilinear"), F.interpolate(image, scale_factor=2, mode="bicubic"),
         F.grid_sample(image, torch.zeros(2, 4, 4, 2, device="cuda"), align_corners=False), F.unfold(image, 3),
         F.pixel_shuffle(image, 2), F.lp_pool2d(image, 2, 2), F.fractional_max_pool2d(image, 2, output_size=8),
@@ -153,7 +155,8 @@ def pooling_and_sampling():
 @check
 def normalizations():
     for layer in (
-        nn.BatchNorm2d(8), nn.GroupNorm(2, 8), nn.InstanceNorm2d(8), nn.LayerNorm(32), nn.LocalResponseNorm(2), nn.RMSNorm(32),
+        nn.BatchNorm2d(8), nn.GroupNorm(2, 8), nn.InstanceNorm2d(8), nn.LayerNorm(32), nn.LocalResponseNorm(2),
+        nn.RMSNorm(32),
         nn.SyncBatchNorm(8),
     ):  # fmt: skip
         layer.cuda()(image).sum().backward()
@@ -271,7 +274,8 @@ def quantization():
 
 @check
 def special_functions():
-    for function in (torch.special.i0, torch.lgamma, torch.digamma, torch.erfinv, torch.special.airy_ai, torch.special.bessel_j0):
+    for function in (torch.special.i0, torch.lgamma, torch.digamma, torch.erfinv, torch.special.airy_ai,
+                     torch.special.bessel_j0):
         function(x)
     torch.special.zeta(x, x)
     ones = torch.ones(3, device="cuda", dtype=torch.int64)

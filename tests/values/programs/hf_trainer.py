@@ -33,7 +33,8 @@ def samples(count):
 
 with tempfile.TemporaryDirectory() as folder:
     arguments = TrainingArguments(
-        folder, num_train_epochs=30, per_device_train_batch_size=16, learning_rate=0.3, optim="sgd", eval_strategy="epoch",
+        folder, num_train_epochs=30, per_device_train_batch_size=16, learning_rate=0.3, optim="sgd",
+        eval_strategy="epoch",
         save_strategy="epoch", load_best_model_at_end=True, metric_for_best_model="hits", logging_steps=4,
         use_cpu=device == "cpu", report_to=[], disable_tqdm=True, max_grad_norm=1.0, save_total_limit=2,
         dataloader_pin_memory=False,
