@@ -107,8 +107,8 @@ uint64_t largest_inactive(const std::vector<Segment>& segments);
 // otherwise.
 void complete_segments(Run& run);
 
-// Fills in the block sizes that the recorder left to the allocator's rules. Where a trace does not fit together
-// they stay unknown from there on.
+// Fills in the block sizes that the recorder left to the allocator's rules. Where a trace does not fit
+// together they stay unknown from there on.
 void complete_block_sizes(Run& run);
 
 }  // namespace torchmem

@@ -52,8 +52,8 @@ nlohmann::json snapshot_json(const Run& run, const std::string& name, const std:
 std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& devices,
                               size_t top);
 
-// The run as a page that a browser opens without a network: timeline, owners, segments, blocks. UTF-8 whatever
-// the names in the run are, and none of them is read as markup.
+// The run as a page that a browser opens without a network: timeline, owners, segments, blocks. UTF-8
+// whatever the names in the run are, and none of them is read as markup.
 std::string html_report(const Run& run, const std::string& name);
 
 }  // namespace torchmem

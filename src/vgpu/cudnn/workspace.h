@@ -19,8 +19,8 @@ struct Workspace {
 
 Workspace convolution_workspace(const ConvolutionProblem& problem);
 
-// The recorded answer to `key` ("OPERATION PROBLEM"), or `otherwise`; on a device that has no facts of its own
-// each is an estimate at best. `operation` must begin `key` and outlive the result.
+// The recorded answer to `key` ("OPERATION PROBLEM"), or `otherwise`; on a device that has no facts of its
+// own each is an estimate at best. `operation` must begin `key` and outlive the result.
 Workspace named_workspace(const char* operation, const char* key, WorkspaceSize otherwise);
 
 // Tells the device that the workspace was asked for.

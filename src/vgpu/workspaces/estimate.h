@@ -4,8 +4,8 @@
 
 namespace torchmem::vgpu {
 
-// How a workspace size is known; the numbers are those of tmv_count_workspace. What a rule gives that gave every
-// recorded size counts as recorded.
+// How a workspace size is known; the numbers are those of tmv_count_workspace. What a rule gives that gave
+// every recorded size counts as recorded.
 enum class Knowledge { kRecorded = 0, kEstimated = 1, kUnknown = 2, kWithout = 3 };
 
 struct WorkspaceSize {
