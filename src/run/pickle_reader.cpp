@@ -174,7 +174,9 @@ class PickleMachine {
   }
 
   bool step();
-  bool step_container(uint8_t code);
+  void step_scalar(uint8_t code);
+  void step_text(uint8_t code);
+  void step_container(uint8_t code);
   [[noreturn]] void refuse(uint8_t code);
 
   Pickle& pickle_;
@@ -189,141 +191,123 @@ class PickleMachine {
 bool PickleMachine::step() {
   start_ = position_;
   auto code = static_cast<uint8_t>(take(1)[0]);
+  if (code == opcode::stop) return false;
+  step_scalar(code);
+  return true;
+}
+
+// Each of these does one kind of opcode and leaves the others to the next.
+void PickleMachine::step_scalar(uint8_t code) {
   switch (code) {
     case opcode::proto:
       if (uint64_t version = number(1); version < 2 || version > 5) {
         fail("pickle protocol " + std::to_string(version) + ", expected 2 to 5");
       }
-      return true;
+      return;
     case opcode::frame:
       number(8);
-      return true;
-    case opcode::stop:
-      return false;
+      return;
     case opcode::none:
-      push(PickleValue());
-      return true;
+      return push(PickleValue());
     case opcode::new_true:
-      push(PickleValue::of(true));
-      return true;
+      return push(PickleValue::of(true));
     case opcode::new_false:
-      push(PickleValue::of(false));
-      return true;
+      return push(PickleValue::of(false));
     case opcode::bin_int:
-      push(PickleValue::of(static_cast<int64_t>(static_cast<int32_t>(number(4)))));
-      return true;
+      return push(PickleValue::of(static_cast<int64_t>(static_cast<int32_t>(number(4)))));
     case opcode::bin_int1:
-      push(PickleValue::of(static_cast<int64_t>(number(1))));
-      return true;
+      return push(PickleValue::of(static_cast<int64_t>(number(1))));
     case opcode::bin_int2:
-      push(PickleValue::of(static_cast<int64_t>(number(2))));
-      return true;
+      return push(PickleValue::of(static_cast<int64_t>(number(2))));
     case opcode::long1:
-      push_long(number(1));
-      return true;
+      return push_long(number(1));
     case opcode::long4:
-      push_long(number(4));
-      return true;
+      return push_long(number(4));
     case opcode::bin_float: {
       uint64_t bits = 0;
       for (char digit : take(8)) bits = bits << 8 | static_cast<uint8_t>(digit);
-      push(PickleValue::of(std::bit_cast<double>(bits)));
-      return true;
+      return push(PickleValue::of(std::bit_cast<double>(bits)));
     }
+    default:
+      return step_text(code);
+  }
+}
+
+void PickleMachine::step_text(uint8_t code) {
+  switch (code) {
     case opcode::short_bin_unicode:
     case opcode::short_bin_bytes:
     case opcode::short_bin_string:
-      push(PickleValue::of(take(number(1))));
-      return true;
+      return push(PickleValue::of(take(number(1))));
     case opcode::bin_unicode:
     case opcode::bin_bytes:
     case opcode::bin_string:
-      push(PickleValue::of(take(number(4))));
-      return true;
+      return push(PickleValue::of(take(number(4))));
     case opcode::bin_unicode8:
     case opcode::bin_bytes8:
     case opcode::bytearray8:
-      push(PickleValue::of(take(number(8))));
-      return true;
+      return push(PickleValue::of(take(number(8))));
     case opcode::bin_get:
-      get(number(1));
-      return true;
+      return get(number(1));
     case opcode::long_bin_get:
-      get(number(4));
-      return true;
+      return get(number(4));
     case opcode::bin_put:
-      put(number(1));
-      return true;
+      return put(number(1));
     case opcode::long_bin_put:
-      put(number(4));
-      return true;
+      return put(number(4));
     case opcode::memoize:
-      put(memo_.size());
-      return true;
+      return put(memo_.size());
     default:
       return step_container(code);
   }
 }
 
-bool PickleMachine::step_container(uint8_t code) {
+void PickleMachine::step_container(uint8_t code) {
   switch (code) {
     case opcode::mark:
       marks_.push_back(stack_.size());
-      push(PickleValue::of_mark());
-      return true;
+      return push(PickleValue::of_mark());
     case opcode::pop:
       pop();
-      return true;
+      return;
     case opcode::pop_mark:
       pop_to_mark();
-      return true;
+      return;
     case opcode::dup:
-      push(PickleValue(top()));
-      return true;
+      return push(PickleValue(top()));
     case opcode::empty_list:
-      push(make(Kind::list, {}));
-      return true;
+      return push(make(Kind::list, {}));
     case opcode::empty_tuple:
-      push(make(Kind::tuple, {}));
-      return true;
+      return push(make(Kind::tuple, {}));
     case opcode::empty_dict:
-      push(make(Kind::dict, {}));
-      return true;
+      return push(make(Kind::dict, {}));
     case opcode::list:
-      push(make(Kind::list, pop_to_mark()));
-      return true;
+      return push(make(Kind::list, pop_to_mark()));
     case opcode::tuple:
-      push(make(Kind::tuple, pop_to_mark()));
-      return true;
+      return push(make(Kind::tuple, pop_to_mark()));
     case opcode::dict:
-      push(make(Kind::dict, pop_to_mark()));
-      return true;
+      return push(make(Kind::dict, pop_to_mark()));
     case opcode::tuple1:
-      make_tuple(1);
-      return true;
+      return make_tuple(1);
     case opcode::tuple2:
-      make_tuple(2);
-      return true;
+      return make_tuple(2);
     case opcode::tuple3:
-      make_tuple(3);
-      return true;
+      return make_tuple(3);
     case opcode::append: {
       PickleValue value = pop();
       extend(Kind::list, {value});
-      return true;
+      return;
     }
     case opcode::appends:
-      extend(Kind::list, pop_to_mark());
-      return true;
+      return extend(Kind::list, pop_to_mark());
     case opcode::set_item: {
       PickleValue value = pop();
       PickleValue key = pop();
       extend(Kind::dict, {key, value});
-      return true;
+      return;
     }
     case opcode::set_items:
-      extend(Kind::dict, pop_to_mark());
-      return true;
+      return extend(Kind::dict, pop_to_mark());
     default:
       refuse(code);
   }
