@@ -12,12 +12,12 @@ import sys
 
 # In this order; they share one scope.
 SCRIPTS = ['words', 'data', 'sums', 'moment', 'groups', 'canvas', 'columns', 'tip', 'timeline', 'timeline_input',
-           'overview',
-           'treemap', 'owners', 'segments', 'table', 'legend', 'head', 'main']
+           'overview', 'treemap', 'owners', 'segments', 'table', 'legend', 'head', 'main']
+STYLES = ['style', 'views']
 # Text from a run must never be read as markup or code.
 FORBIDDEN = re.compile(
     r'innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(.style|</script|'
-                       r'<!--|fetch\(|XMLHttpRequest|import\(')
+    r'<!--|fetch\(|XMLHttpRequest|import\(')
 
 
 def policy_hash(text):
@@ -42,11 +42,11 @@ def main():
             sys.exit(f'{name}: {found.group()!r} has no place in the page')
         return text
 
-    known = {name + '.js' for name in SCRIPTS}
-    there = {path.name for path in arguments.folder.glob('*.js')}
+    known = {name + '.js' for name in SCRIPTS} | {name + '.css' for name in STYLES}
+    there = {path.name for path in arguments.folder.glob('*.*s')}
     if known != there:
-        sys.exit(f'the list of scripts and the folder differ: {sorted(known ^ there)}')
-    style = read('style.css')
+        sys.exit(f'the lists of scripts and styles and the folder differ: {sorted(known ^ there)}')
+    style = '\n'.join(read(name + '.css') for name in STYLES)
     script = "'use strict';\n(() => {\n" + '\n'.join(read(name + '.js') for name in SCRIPTS) + '})();\n'
     page = read('page.html')
     for mark, text in [('STYLE_HASH', policy_hash(style)), ('SCRIPT_HASH', policy_hash(script)), ('STYLE_TEXT', style),
