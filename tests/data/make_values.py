@@ -25,8 +25,9 @@ class Endless(torch.nn.Module):
 
 def small():
     torch.manual_seed(0)
-    layers = torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(4, 2)
-    return torch.nn.Sequential(*layers).eval()
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(4, 2)
+    ).eval()
 
 
 torch.jit.script(Looks()).save("looks.pt")
