@@ -12,5 +12,7 @@ if(TORCHMEM_SANITIZE)
   # Null pointers are the address sanitizer's too; these three are a third of a file's compile time.
   set(flags -fsanitize=address,undefined -fno-sanitize=null,vptr,object-size -fno-omit-frame-pointer)
   add_compile_options("$<${instrumented}:${flags}>")
-  add_link_options("$<${instrumented}:-fsanitize=address,undefined;-static-libasan>")
+  # Clang's is static unless told otherwise.
+  set(static $<$<CXX_COMPILER_ID:GNU>:-static-libasan>)
+  add_link_options("$<${instrumented}:-fsanitize=address,undefined;${static}>")
 endif()
