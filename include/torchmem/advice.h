@@ -77,9 +77,4 @@ void rank(Advice& advice);
 std::vector<std::vector<std::string>> goal_candidates(const Advice& advice, uint64_t limit_bytes,
                                                       size_t most);
 
-std::string advice_text(const Advice& advice, const Run& about);
-
-// "torchmem.advise/1" (docs/schema/advise.json). `about`: the base run, for its facts.
-nlohmann::json advice_json(const Advice& advice, const Run& about);
-
 }  // namespace torchmem

@@ -69,10 +69,4 @@ struct Diff {
 
 Diff compare(const Account& before, const Account& after);
 
-// At most 80 columns wide, with at most `top` changes of each part.
-std::string diff_text(const Diff& diff, size_t top);
-
-// "torchmem.diff/1" (docs/schema/diff.json), with all changes.
-nlohmann::json diff_json(const Diff& diff);
-
 }  // namespace torchmem

@@ -1,14 +1,21 @@
-// Results for people and for programs.
+// Results for people and for programs: every renderer of the public API. What they render is computed by what
+// the other headers declare, which need none of this.
 #pragma once
 
 #include <list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "torchmem/analysis.h"
 #include "torchmem/run.h"
 
 namespace torchmem {
+
+struct Advice;          // torchmem/advice.h
+struct Diff;            // torchmem/diff.h
+struct Scenario;        // torchmem/scenario.h
+struct ScenarioResult;  // torchmem/scenario.h
 
 // How a text report looks. No line is wider than `width`, which is at least 80.
 struct TextStyle {
@@ -51,6 +58,21 @@ nlohmann::json snapshot_json(const Run& run, const std::string& name, const std:
                              size_t most_blocks = default_most_blocks);
 std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& devices,
                               size_t top);
+
+// How two runs differ, at most 80 columns wide, with at most `top` changes of each part; and with all of them
+// as "torchmem.diff/1" (docs/schema/diff.json).
+std::string diff_text(const Diff& diff, size_t top);
+nlohmann::json diff_json(const Diff& diff);
+
+// What lowers a model's peak, and "torchmem.advise/1" (docs/schema/advise.json). `about`: the base run, for
+// its facts.
+std::string advice_text(const Advice& advice, const Run& about);
+nlohmann::json advice_json(const Advice& advice, const Run& about);
+
+// What a scenario measured, and "torchmem.scenario/1" (docs/schema/scenario.json).
+std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
+                          bool all_rows);
+nlohmann::json scenario_json(const Scenario& scenario, const ScenarioResult& result, const Run& run);
 
 // The run as a page that a browser opens without a network: timeline, owners, segments, blocks. UTF-8
 // whatever the names in the run are, and none of them is read as markup.

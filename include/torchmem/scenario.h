@@ -65,10 +65,4 @@ struct ScenarioResult {
 // `run` and `scenario` must outlive the result.
 ScenarioResult scenario_result(const Scenario& scenario, const Run& run);
 
-std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
-                          bool all_rows);
-
-// "torchmem.scenario/1" (docs/schema/scenario.json).
-nlohmann::json scenario_json(const Scenario& scenario, const ScenarioResult& result, const Run& run);
-
 }  // namespace torchmem

@@ -13,6 +13,7 @@
 #include "study/variants.h"
 #include "torchmem/advice.h"
 #include "torchmem/bytes.h"
+#include "torchmem/report.h"
 
 namespace torchmem {
 

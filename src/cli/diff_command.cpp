@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "run/file.h"
 #include "torchmem/diff.h"
+#include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
 namespace torchmem {

@@ -13,6 +13,7 @@
 #include "request/scenario_file.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/bytes.h"
+#include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
 namespace torchmem {

@@ -8,6 +8,7 @@
 #include "run/phase_json.h"
 #include "torchmem/advice.h"
 #include "torchmem/bytes.h"
+#include "torchmem/report.h"
 
 namespace torchmem {
 

@@ -1,4 +1,5 @@
 #include "torchmem/diff.h"
+#include "torchmem/report.h"
 
 namespace torchmem {
 

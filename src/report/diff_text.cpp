@@ -3,6 +3,7 @@
 #include "report/text.h"
 #include "torchmem/bytes.h"
 #include "torchmem/diff.h"
+#include "torchmem/report.h"
 
 namespace torchmem {
 

@@ -6,6 +6,7 @@
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "torchmem/bytes.h"
+#include "torchmem/report.h"
 #include "torchmem/scenario.h"
 
 namespace torchmem {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "recorder.h"
+#include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
 namespace torchmem {
