@@ -62,7 +62,9 @@ class Analysis {
   std::optional<Growth> growth_;
 };
 
-// One for each device that has segments or a trace, by index.
-std::list<Analysis> analyse_devices(const Run& run, const std::vector<std::string>& moments = {});
+// One for each device that has segments or a trace, by index; or of `only` alone. Throws Error(bad_usage)
+// where there is no such device.
+std::list<Analysis> analyse_devices(const Run& run, const std::vector<std::string>& moments = {},
+                                    std::optional<int32_t> only = {});
 
 }  // namespace torchmem

@@ -34,7 +34,8 @@ struct Peak {
   std::optional<PeakMoment> moment;
 };
 
-// Nothing when nothing was measured.
-std::optional<Peak> find_peak(const Run& run);
+// Of the device; phases are about the run's main one alone. Nothing when nothing was measured.
+std::optional<Peak> find_peak(const Run& run, int32_t device);
+std::optional<Peak> find_peak(const Run& run);  // of the main device
 
 }  // namespace torchmem

@@ -75,7 +75,8 @@ std::string scenario_text(const Scenario& scenario, const ScenarioResult& result
 nlohmann::json scenario_json(const Scenario& scenario, const ScenarioResult& result, const Run& run);
 
 // The run as a page that a browser opens without a network: timeline, owners, segments, blocks. UTF-8
-// whatever the names in the run are, and none of them is read as markup.
-std::string html_report(const Run& run, const std::string& name);
+// whatever the names in the run are, and none of them is read as markup. Opens on `device`, else on the one
+// that holds most.
+std::string html_report(const Run& run, const std::string& name, std::optional<int32_t> device = {});
 
 }  // namespace torchmem

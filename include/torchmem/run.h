@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -180,6 +181,8 @@ struct Run {
   // The device whose memory the run is about: the only one with a trace or segments, else facts' device
   // index, else 0.
   int32_t main_device() const;
+  // Those that have segments or a trace.
+  std::set<int32_t> devices() const;
 };
 
 }  // namespace torchmem

@@ -17,9 +17,9 @@ using Amounts = std::map<std::string, uint64_t>;
 constexpr std::string_view profile_schema = "torchmem.profile/1";
 constexpr std::string_view snapshot_schema = "torchmem.snapshot/1";
 
-std::optional<Amounts>& part(Account& account, std::string_view name) {
+std::optional<Amounts>& part(DeviceAccount& account, std::string_view name) {
   for (size_t i = 0; i < diff_part_count; ++i) {
-    if (diff_parts[i].name == name) return account.parts[i];
+    if (diff_parts[i].name == name) return account[i];
   }
   throw Error(ErrorKind::internal, "there is no part '" + std::string(name) + "' of a comparison");
 }
@@ -43,7 +43,7 @@ void set_if_any(std::optional<Amounts>& slot, Amounts amounts) {
   if (!amounts.empty()) slot = std::move(amounts);
 }
 
-void set_phases(Account& account, const std::vector<Phase>& phases) {
+void set_phases(DeviceAccount& account, const std::vector<Phase>& phases) {
   Amounts peaks;
   Amounts ends;
   Amounts reserved;
@@ -82,7 +82,7 @@ bool knows_somebody(const Amounts& owners, std::string_view unknown) {
 
 // Owners of whom nobody is known are not there. Who recorded categories recorded the others too: a model
 // without modules is all root.
-void set_owners(Account& account, Owners owners) {
+void set_owners(DeviceAccount& account, Owners owners) {
   bool recorded = knows_somebody(owners.categories, name_of(Category::other));
   auto set = [&](const char* name, Amounts amounts) {
     if (recorded || knows_somebody(amounts, "")) part(account, name) = std::move(amounts);
@@ -136,14 +136,39 @@ const json& profile_in(const json& document) {
                   "', as torchmem profile --json writes it, a run file or a memory snapshot");
 }
 
-}  // namespace
+// Amounts and owners at a peak, as a report has them.
+void set_peak(DeviceAccount& account, const json& peak) {
+  Amounts peaks;
+  for (const char* name : {"allocated", "reserved", "requested", "device"}) {
+    auto bytes = peak.find(std::string(name) + "_bytes");
+    if (bytes != peak.end()) add(peaks, name, bytes->get<uint64_t>());
+  }
+  set_if_any(part(account, "peak"), std::move(peaks));
+  if (peak.contains("by_category")) set_owners(account, owners_of(peak));
+}
 
-Account account_of(const Run& run, const std::string& file) {
-  Account account;
-  account.file = file;
-  account.kind = run.is_ours ? "run file" : "memory snapshot";
-  set_phases(account, run.phases);
-  std::optional<Peak> peak = find_peak(run);
+DeviceAccount account_of_profile(const json& report) {
+  DeviceAccount account;
+  std::vector<Phase> phases;
+  for (const json& phase : report.at("phases")) phases.push_back(phase_from_json(phase));
+  set_phases(account, phases);
+  if (report.contains("peak")) set_peak(account, report.at("peak"));
+  return account;
+}
+
+// The device that the profile in a document is about (Run::main_device).
+int32_t profiled_device(const json& document, const json& profile) {
+  std::vector<int32_t> traced;
+  for (const json& device : document.value("devices", json::array())) {
+    if (device.contains("events")) traced.push_back(device.at("device").get<int32_t>());
+  }
+  return traced.size() == 1 ? traced.front() : profile.value(json::json_pointer("/device/index"), 0);
+}
+
+DeviceAccount account_of_device(const Run& run, int32_t device) {
+  DeviceAccount account;
+  if (device == run.main_device()) set_phases(account, run.phases);
+  std::optional<Peak> peak = find_peak(run, device);
   if (!peak) return account;
   Amounts peaks;
   add(peaks, "allocated", peak->allocated);
@@ -153,30 +178,32 @@ Account account_of(const Run& run, const std::string& file) {
   part(account, "peak") = std::move(peaks);
   // Owners at another peak than the one stated would not add up to it.
   if (!peak->moment || peak->moment->totals.allocated != peak->allocated) return account;
-  int32_t device = run.main_device();
   Ledger ledger(run, device);
   set_owners(account, owners_of(break_down(run, ledger, device, find_moment(run, ledger, device, "peak"))));
+  return account;
+}
+
+}  // namespace
+
+Account account_of(const Run& run, const std::string& file) {
+  Account account{file, run.is_ours ? "run file" : "memory snapshot", {}};
+  for (int32_t device : run.devices()) account.devices[device] = account_of_device(run, device);
+  if (account.devices.empty()) account.devices[run.main_device()] = account_of_device(run, run.main_device());
   return account;
 }
 
 Account account_of(const json& document, const std::string& file) {
   try {
     const json& report = profile_in(document);
-    Account account;
-    account.file = file;
-    account.kind = "JSON report";
-    std::vector<Phase> phases;
-    for (const json& phase : report.at("phases")) phases.push_back(phase_from_json(phase));
-    set_phases(account, phases);
-    if (!report.contains("peak")) return account;
-    const json& peak = report.at("peak");
-    Amounts peaks;
-    for (const char* name : {"allocated", "reserved", "requested", "device"}) {
-      auto bytes = peak.find(std::string(name) + "_bytes");
-      if (bytes != peak.end()) add(peaks, name, bytes->get<uint64_t>());
+    Account account{file, "JSON report", {}};
+    int32_t profiled = profiled_device(document, report);
+    account.devices[profiled] = account_of_profile(report);
+    for (const json& device : document.value("devices", json::array())) {
+      auto number = device.at("device").get<int32_t>();
+      if (number == profiled) continue;
+      DeviceAccount& other = account.devices[number];
+      if (device.contains("peak")) set_peak(other, device.at("peak"));
     }
-    set_if_any(part(account, "peak"), std::move(peaks));
-    if (peak.contains("by_category")) set_owners(account, owners_of(peak));
     return account;
   } catch (const json::exception& error) {
     throw Error(ErrorKind::bad_input,

@@ -1,7 +1,5 @@
 #include "torchmem/analysis.h"
 
-#include <set>
-
 #include "analyze/phase_time.h"
 #include "analyze/replay.h"
 
@@ -25,6 +23,15 @@ bool has_segments(const Run& run, int32_t device) {
     if (segment.device == device) return true;
   }
   return false;
+}
+
+void check_device(const std::set<int32_t>& devices, int32_t device) {
+  if (devices.contains(device)) return;
+  std::string there;
+  for (int32_t number : devices) there += (there.empty() ? "" : ", ") + std::to_string(number);
+  throw Error(ErrorKind::bad_usage, "--device " + std::to_string(device) +
+                                        ": the run has no segments and no trace of that device. Devices: " +
+                                        (there.empty() ? "none" : there) + ".");
 }
 
 }  // namespace
@@ -111,11 +118,12 @@ std::optional<uint64_t> Analysis::iterations_left() const {
 
 const Phase* Analysis::phase_of(uint64_t event) const { return phase_at(run_, device_, event); }
 
-std::list<Analysis> analyse_devices(const Run& run, const std::vector<std::string>& moments) {
-  std::set<int32_t> devices;
-  for (const Segment& segment : run.segments) devices.insert(segment.device);
-  for (size_t device = 0; device < run.traces.size(); ++device) {
-    if (!run.traces[device].empty()) devices.insert(static_cast<int32_t>(device));
+std::list<Analysis> analyse_devices(const Run& run, const std::vector<std::string>& moments,
+                                    std::optional<int32_t> only) {
+  std::set<int32_t> devices = run.devices();
+  if (only) {
+    check_device(devices, *only);
+    devices = {*only};
   }
   std::list<Analysis> analyses;
   for (int32_t device : devices) analyses.emplace_back(run, device, moments);

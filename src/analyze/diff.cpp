@@ -48,27 +48,75 @@ std::vector<Change> changes_between(const Amounts& before, const Amounts& after,
   return changes;
 }
 
-}  // namespace
-
-Diff compare(const Account& before, const Account& after) {
-  Diff diff{before.file, before.kind, after.file, after.kind, {}};
+DeviceDiff device_diff(int32_t number, const DeviceAccount& before, const DeviceAccount& after) {
+  DeviceDiff diff;
+  diff.device = number;
   for (size_t i = 0; i < diff_part_count; ++i) {
     PartDiff& part = diff.parts[i];
-    part.in_before = before.parts[i].has_value();
-    part.in_after = after.parts[i].has_value();
+    part.in_before = before[i].has_value();
+    part.in_after = after[i].has_value();
     if (!part.compared()) continue;
-    part.changes = changes_between(*before.parts[i], *after.parts[i], diff_parts[i].is_owners);
+    part.changes = changes_between(*before[i], *after[i], diff_parts[i].is_owners);
     if (diff_parts[i].is_owners) continue;
-    part.only_before = names_only_in(*before.parts[i], *after.parts[i]);
-    part.only_after = names_only_in(*after.parts[i], *before.parts[i]);
+    part.only_before = names_only_in(*before[i], *after[i]);
+    part.only_after = names_only_in(*after[i], *before[i]);
   }
   return diff;
 }
 
-bool Diff::is_empty() const {
+const DeviceAccount& device_of(const Account& account, int32_t device) {
+  auto found = account.devices.find(device);
+  if (found != account.devices.end()) return found->second;
+  std::string there;
+  for (const auto& [number, parts] : account.devices)
+    there += (there.empty() ? "" : ", ") + std::to_string(number);
+  throw Error(ErrorKind::bad_usage, "--device " + std::to_string(device) + ": " + account.file +
+                                        " says nothing of that device. Expected one that both files have; " +
+                                        "this one has " + there + ".");
+}
+
+}  // namespace
+
+Diff compare(const Account& before, const Account& after, std::optional<int32_t> device) {
+  Diff diff;
+  diff.file_before = before.file;
+  diff.kind_before = before.kind;
+  diff.file_after = after.file;
+  diff.kind_after = after.kind;
+  diff.of_several = before.devices.size() > 1 || after.devices.size() > 1;
+  if (device) {
+    diff.devices.push_back(device_diff(*device, device_of(before, *device), device_of(after, *device)));
+    return diff;
+  }
+  if (!diff.of_several) {
+    const auto& [number, account] = *before.devices.begin();
+    diff.devices.push_back(device_diff(number, account, after.devices.begin()->second));
+    return diff;
+  }
+  for (const auto& [number, account] : before.devices) {
+    auto other = after.devices.find(number);
+    if (other == after.devices.end()) {
+      diff.only_before.push_back(number);
+    } else {
+      diff.devices.push_back(device_diff(number, account, other->second));
+    }
+  }
+  for (const auto& [number, account] : after.devices) {
+    if (!before.devices.contains(number)) diff.only_after.push_back(number);
+  }
+  return diff;
+}
+
+bool DeviceDiff::is_empty() const {
   return std::all_of(std::begin(parts), std::end(parts), [](const PartDiff& part) {
     return part.changes.empty() && part.only_before.empty() && part.only_after.empty();
   });
+}
+
+bool Diff::is_empty() const {
+  return only_before.empty() && only_after.empty() &&
+         std::all_of(devices.begin(), devices.end(),
+                     [](const DeviceDiff& device) { return device.is_empty(); });
 }
 
 }  // namespace torchmem

@@ -63,11 +63,11 @@ std::optional<PeakMoment> find_peak_moment(const Run& run, int32_t device) {
   }
 }
 
-std::optional<Peak> find_peak(const Run& run) {
+std::optional<Peak> find_peak(const Run& run, int32_t device) {
   Peak peak;
-  int32_t device = run.main_device();
+  bool is_main = device == run.main_device();
   peak.moment = find_peak_moment(run, device);
-  bool has_phases = peak_of_phases(run, peak);
+  bool has_phases = is_main && peak_of_phases(run, peak);
   if (!peak.moment) return has_phases ? std::optional(peak) : std::nullopt;
   // A run that died within a phase peaked perhaps there, after the last phase that has statistics.
   if (!has_phases || peak.moment->totals.allocated > peak.allocated) {
@@ -78,10 +78,12 @@ std::optional<Peak> find_peak(const Run& run) {
   }
   if (peak.moment->peak_reserved > peak.reserved.value_or(0)) {
     peak.reserved = peak.moment->peak_reserved;
-    if (std::optional<uint64_t> outside = bytes_outside(run))
+    if (std::optional<uint64_t> outside = bytes_outside(run); outside && is_main)
       raise(peak.device_bytes, *outside + *peak.reserved);
   }
   return peak;
 }
+
+std::optional<Peak> find_peak(const Run& run) { return find_peak(run, run.main_device()); }
 
 }  // namespace torchmem

@@ -56,13 +56,16 @@ class DiffCommand : public Command {
     app.add_option("B", after_, "What to compare with it")->required();
     app.add_option("--top", top_, "How many changes of each part the text shows (default 10)")
         ->check(CLI::Range(1, 1000000));
+    app.add_option("--device", device_, "Compares that device alone; else every device that both have")
+        ->option_text("N")
+        ->check(CLI::Range(0, 1000));
     app.footer(footer);
   }
 
   ExitCode run() override {
     check_outputs({{"--json", common.json}}, {before_, after_});
     outputs_checked = true;
-    Diff diff = compare(read_account(before_), read_account(after_));
+    Diff diff = compare(read_account(before_), read_account(after_), device_);
     if (!common.json.empty()) write_json_output(common.json, diff_json(diff));
     if (common.json != "-") write_stdout(diff_text(diff, top_));
     return ExitCode::yes;
@@ -72,6 +75,7 @@ class DiffCommand : public Command {
   std::string before_;
   std::string after_;
   size_t top_ = 10;
+  std::optional<int32_t> device_;
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <charconv>
+
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
@@ -28,6 +30,10 @@ class InspectCommand : public Command {
                    "A TorchScript file, a run file (profile --save), or a memory snapshot")
         ->required();
     add_opening_options(app, options_);
+    CLI::Option* device = app.get_option("--device");
+    device->description(device->get_description() +
+                        "; of a run file or snapshot the number of the one device " +
+                        "to tell of, in place of all");
     app.add_option("--html", html_, "A page to look at a run with, in any browser and without a network")
         ->option_text("FILE.html")
         ->group("Output");
@@ -53,10 +59,11 @@ class InspectCommand : public Command {
 
  private:
   ExitCode inspect_snapshot() const {
+    std::optional<int32_t> device = device_asked();
     Run run = read_run_file(options_.model);
-    if (!html_.empty()) write_output("--html", html_, html_report(run, options_.model));
     const std::string& name = options_.model;
-    std::list<Analysis> devices = analyse_devices(run, report_.moments);
+    std::list<Analysis> devices = analyse_devices(run, report_.moments, device);
+    if (!html_.empty()) write_output("--html", html_, html_report(run, name, device));
     if (!common.json.empty()) {
       write_json_output(common.json, snapshot_json(run, name, devices, most_blocks(report_)));
     }
@@ -67,6 +74,18 @@ class InspectCommand : public Command {
       write_stdout(snapshot_text(run, name, devices, text_style(report_)));
     }
     return ExitCode::yes;
+  }
+
+  // The number in --device; nothing where none was given.
+  std::optional<int32_t> device_asked() const {
+    const std::string& text = options_.device;
+    if (text == ModelOptions().device) return std::nullopt;
+    int32_t number = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
+    throw Error(ErrorKind::bad_usage, "--device " + text + ": " + options_.model +
+                                          " is a run, of which a device is named by its number. Expected a "
+                                          "whole number from 0 on, such as 1.");
   }
 
   // A model has no moments and no peak.

@@ -61,7 +61,7 @@ std::string part_text(size_t index, const PartDiff& part, size_t top) {
 }
 
 // What is not in both.
-std::string not_compared(const Diff& diff) {
+std::string not_compared(const DeviceDiff& diff) {
   std::string text;
   auto add = [&](const char* where, auto is_missing) {
     std::string names;
@@ -81,22 +81,42 @@ std::string file_line(const char* which, const std::string& file, const std::str
   return shorten(std::string(which) + "  " + file, report_width - kind.size() - 3) + " (" + kind + ")\n";
 }
 
+// Without a title for its rows where there are none.
+std::string device_text(const DeviceDiff& diff, size_t top, const std::string& title) {
+  std::string missing = not_compared(diff);
+  if (diff.is_empty()) {
+    bool anything = std::any_of(std::begin(diff.parts), std::end(diff.parts),
+                                [](const PartDiff& part) { return part.compared(); });
+    return (title.empty() ? "" : title + ": ") +
+           (anything ? "nothing differs\n" : "there is nothing that both of them say\n") + missing;
+  }
+  std::string text = pad_right(title, name_width + 2) + pad_left("A", bytes_width) +
+                     pad_left("B", bytes_width) + pad_left("change", change_width) + "\n";
+  for (size_t i = 0; i < diff_part_count; ++i) text += part_text(i, diff.parts[i], top);
+  return text + missing;
+}
+
+std::string devices_only_in(const char* which, const std::vector<int32_t>& devices) {
+  if (devices.empty()) return "";
+  std::string text;
+  for (int32_t device : devices) text += (text.empty() ? "device " : ", device ") + std::to_string(device);
+  return wrap("only in " + std::string(which) + ": " + text, 0);
+}
+
 }  // namespace
 
 std::string diff_text(const Diff& diff, size_t top) {
   std::string text = file_line("A", diff.file_before, diff.kind_before) +
                      file_line("B", diff.file_after, diff.kind_after) + "\n";
-  std::string missing = not_compared(diff);
-  if (diff.is_empty()) {
-    bool anything = std::any_of(std::begin(diff.parts), std::end(diff.parts),
-                                [](const PartDiff& part) { return part.compared(); });
-    text += anything ? "nothing differs\n" : "there is nothing that both of them say\n";
-    return text + missing;
+  if (!diff.of_several) return text + device_text(diff.devices.front(), top, "");
+  std::string devices;
+  for (const DeviceDiff& device : diff.devices) {
+    if (!devices.empty() && !devices.ends_with("\n\n")) devices += "\n";
+    devices += device_text(device, top, "device " + std::to_string(device.device));
   }
-  text += pad_right("", name_width + 2) + pad_left("A", bytes_width) + pad_left("B", bytes_width) +
-          pad_left("change", change_width) + "\n";
-  for (size_t i = 0; i < diff_part_count; ++i) text += part_text(i, diff.parts[i], top);
-  return text + missing;
+  std::string only = devices_only_in("A", diff.only_before) + devices_only_in("B", diff.only_after);
+  if (!only.empty() && !devices.empty() && !devices.ends_with("\n\n")) devices += "\n";
+  return text + devices + only;
 }
 
 }  // namespace torchmem

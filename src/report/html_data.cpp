@@ -67,18 +67,39 @@ json findings_rows(const Run& run) {
   return list;
 }
 
-std::set<int32_t> devices_of(const Run& run) {
-  std::set<int32_t> devices = {run.main_device()};
-  for (const Segment& segment : run.segments) devices.insert(segment.device);
-  for (size_t device = 0; device < run.traces.size(); ++device) {
-    if (!run.traces[device].empty()) devices.insert(static_cast<int32_t>(device));
+// From the trace, else what the segments hold at the end.
+uint64_t most_allocated(const Run& run, int32_t device) {
+  if (std::optional<PeakMoment> peak = find_peak_moment(run, device)) return peak->totals.allocated;
+  uint64_t bytes = 0;
+  for (const Segment& segment : run.segments) {
+    if (segment.device == device) bytes += segment.allocated_size;
   }
+  return bytes;
+}
+
+std::set<int32_t> devices_of(const Run& run) {
+  std::set<int32_t> devices = run.devices();
+  devices.insert(run.main_device());
   return devices;
+}
+
+// The device that held most at any moment; of equal ones the run's main one.
+int32_t fullest_of(const Run& run, const std::set<int32_t>& devices) {
+  int32_t fullest = run.main_device();
+  if (devices.size() == 1) return fullest;
+  uint64_t most = most_allocated(run, fullest);
+  for (int32_t device : devices) {
+    uint64_t bytes = most_allocated(run, device);
+    if (bytes <= most) continue;
+    most = bytes;
+    fullest = device;
+  }
+  return fullest;
 }
 
 }  // namespace
 
-json html_data(const Run& run, const std::string& name) {
+json html_data(const Run& run, const std::string& name, std::optional<int32_t> opened) {
   json result = {{"version", TORCHMEM_VERSION}, {"title", name}, {"facts", facts_json(run, name)}};
   result["peak"] = peak_json(run);
   if (run.is_ours) {
@@ -95,8 +116,11 @@ json html_data(const Run& run, const std::string& name) {
   for (size_t i = 0; i < category_count; ++i) categories.push_back(name_of(static_cast<Category>(i)));
   result["categories"] = std::move(categories);
   json devices = json::array();
-  for (int32_t device : devices_of(run)) {
-    if (device == run.main_device()) result["shown"] = devices.size();
+  const std::set<int32_t> numbers = devices_of(run);
+  if (!opened) opened = fullest_of(run, numbers);
+  for (int32_t device : numbers) {
+    if (device == run.main_device()) result["main"] = devices.size();
+    if (device == *opened) result["shown"] = devices.size();
     devices.push_back(html_device(run, device));
   }
   result["devices"] = std::move(devices);

@@ -3,16 +3,17 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "torchmem/run.h"
 
 namespace torchmem {
 
-// {"version", "title", "facts": [[name, text]], "peak", "fidelity", "error", "categories", "shown",
-// "devices"}. One device for each that has a trace or segments, at least one; `shown` is the index of the
-// main one.
-nlohmann::json html_data(const Run& run, const std::string& name);
+// {"version", "title", "facts": [[name, text]], "peak", "fidelity", "error", "categories", "main", "shown",
+// "devices"}. One device for each that has a trace or segments, at least one; `main` is the index of the main
+// one, which "peak" is of, `shown` that of `opened`, else of the one that held most.
+nlohmann::json html_data(const Run& run, const std::string& name, std::optional<int32_t> opened = {});
 
 // One device: its blocks with their owners, segments, phases and stacks, as tables of texts and columns of
 // numbers. A trace that does not fit together is told in "problem", and only the final segments are in it.

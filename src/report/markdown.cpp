@@ -201,11 +201,12 @@ std::string profile_markdown(const Analysis& analysis, size_t top) {
 
 std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& analyses,
                               size_t top) {
-  if (run.is_ours && analyses.size() == 1) return profile_markdown(analyses.front(), top);
+  bool are_several = run.devices().size() > 1;
+  if (run.is_ours && analyses.size() == 1 && !are_several) return profile_markdown(analyses.front(), top);
   std::string text = "### Memory in " + escaped(name) + "\n\n";
   if (analyses.empty()) return text + "Nothing is in it: no segments and no trace.\n";
   for (const Analysis& analysis : analyses) {
-    if (analyses.size() > 1) text += "#### Device " + std::to_string(analysis.device()) + "\n\n";
+    if (are_several) text += "#### Device " + std::to_string(analysis.device()) + "\n\n";
     if (analysis.at_peak()) {
       Peak peak;
       peak.allocated = analysis.at_peak()->totals.allocated;

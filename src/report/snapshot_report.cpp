@@ -51,13 +51,14 @@ uint64_t count_of(const std::vector<Event>& trace, Action action) {
       std::count_if(trace.begin(), trace.end(), [&](const Event& event) { return event.action == action; }));
 }
 
-// Calls `use` with the analysis of the run's main device.
+// Calls `use` with the analysis of the run's main device, unless others alone were asked for.
 template <typename Use>
-auto with_main_analysis(const Run& run, const std::list<Analysis>& analyses, Use use) {
+void with_main_analysis(const Run& run, const std::list<Analysis>& analyses, Use use) {
+  int32_t device = run.main_device();
   for (const Analysis& analysis : analyses) {
-    if (analysis.device() == run.main_device()) return use(analysis);
+    if (analysis.device() == device) return use(analysis);
   }
-  return use(Analysis(run, run.main_device()));  // of a run that has no events
+  if (!run.devices().contains(device)) use(Analysis(run, device));  // of a run that has no events
 }
 
 void add_analysis(const Analysis& analysis, const End& end, size_t most_blocks, json& object) {
@@ -150,8 +151,9 @@ json snapshot_json(const Run& run, const std::string& name, const std::list<Anal
   }
   result["devices"] = std::move(devices);
   if (run.is_ours) {
-    result["profile"] = with_main_analysis(
-        run, analyses, [&](const Analysis& analysis) { return profile_json(analysis, most_blocks); });
+    with_main_analysis(run, analyses, [&](const Analysis& analysis) {
+      result["profile"] = profile_json(analysis, most_blocks);
+    });
   }
   return result;
 }
@@ -168,9 +170,14 @@ std::string snapshot_text(const Run& run, const std::string& name, const std::li
     text += device_views(analysis, style);
   }
   if (!run.is_ours) return text;
-  return text + "\n" + with_main_analysis(run, analyses, [&](const Analysis& analysis) {
-           return profile_text(analysis, style);
-         });
+  with_main_analysis(run, analyses, [&](const Analysis& analysis) {
+    text += "\n";
+    if (run.devices().size() > 1) {
+      text += tinted(style, Tint::bold, "device " + std::to_string(analysis.device()) + ", in full") + "\n";
+    }
+    text += profile_text(analysis, style);
+  });
+  return text;
 }
 
 }  // namespace torchmem

@@ -93,4 +93,13 @@ int32_t Run::main_device() const {
   return segments.empty() ? 0 : segments.front().device;
 }
 
+std::set<int32_t> Run::devices() const {
+  std::set<int32_t> found;
+  for (const Segment& segment : segments) found.insert(segment.device);
+  for (size_t device = 0; device < traces.size(); ++device) {
+    if (!traces[device].empty()) found.insert(static_cast<int32_t>(device));
+  }
+  return found;
+}
+
 }  // namespace torchmem

@@ -16,7 +16,7 @@ class App {
 
   openDevice(index) {
     this.device = decodeDevice(this.report.devices[index], this.report.error);
-    this.isMain = index === this.report.shown;
+    this.isMain = index === this.report.main;
     this.hasCategories = hasCategories(this.device);
     this.sums = new Sums(this.device);
     this.block = null;

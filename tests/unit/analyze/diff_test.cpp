@@ -18,7 +18,7 @@ enum Part { peak, phases_peak, phases_end, phases_reserved, categories, modules,
 
 Account with(Part part, std::map<std::string, uint64_t> amounts) {
   Account account;
-  account.parts[part] = std::move(amounts);
+  account.devices[0][part] = std::move(amounts);
   return account;
 }
 
@@ -36,25 +36,26 @@ using Rows = std::vector<std::string>;
 TEST(Diff, OwnersThatAreMissingHaveNothing) {
   Diff diff = compare(with(ops, {{"a", 10}, {"b", 5}, {"gone", 7}, {"same", 3}}),
                       with(ops, {{"a", 9}, {"b", 12}, {"new", 100}, {"same", 3}}));
-  EXPECT_TRUE(diff.parts[ops].compared());
-  EXPECT_EQ(rows(diff.parts[ops]), (Rows{"new 0 100 100", "b 5 12 7", "gone 7 0 -7", "a 10 9 -1"}));
-  EXPECT_TRUE(diff.parts[ops].only_before.empty());
+  EXPECT_TRUE(diff.devices[0].parts[ops].compared());
+  EXPECT_EQ(rows(diff.devices[0].parts[ops]),
+            (Rows{"new 0 100 100", "b 5 12 7", "gone 7 0 -7", "a 10 9 -1"}));
+  EXPECT_TRUE(diff.devices[0].parts[ops].only_before.empty());
   EXPECT_FALSE(diff.is_empty());
 }
 
 TEST(Diff, AmountsThatAreMissingWereNotMeasured) {
   Diff diff = compare(with(peak, {{"allocated", 10}, {"reserved", 20}}),
                       with(peak, {{"allocated", 11}, {"device", 1}}));
-  EXPECT_EQ(rows(diff.parts[peak]), Rows{"allocated 10 11 1"});
-  EXPECT_EQ(diff.parts[peak].only_before, Rows{"reserved"});
-  EXPECT_EQ(diff.parts[peak].only_after, Rows{"device"});
+  EXPECT_EQ(rows(diff.devices[0].parts[peak]), Rows{"allocated 10 11 1"});
+  EXPECT_EQ(diff.devices[0].parts[peak].only_before, Rows{"reserved"});
+  EXPECT_EQ(diff.devices[0].parts[peak].only_after, Rows{"device"});
 }
 
 TEST(Diff, PartsThatAreMissingAreNotCompared) {
   Diff diff = compare(with(ops, {{"a", 1}}), with(lines, {{"a", 2}}));
-  EXPECT_FALSE(diff.parts[ops].compared());
-  EXPECT_TRUE(diff.parts[ops].in_before);
-  EXPECT_FALSE(diff.parts[ops].in_after);
+  EXPECT_FALSE(diff.devices[0].parts[ops].compared());
+  EXPECT_TRUE(diff.devices[0].parts[ops].in_before);
+  EXPECT_FALSE(diff.devices[0].parts[ops].in_after);
   EXPECT_TRUE(diff.is_empty());
   json document = diff_json(diff);
   EXPECT_FALSE(document.contains("ops"));
@@ -65,12 +66,12 @@ TEST(Diff, PartsThatAreMissingAreNotCompared) {
 TEST(Diff, OfASnapshotOfPyTorch) {
   Account account = account_of(read_run_file(TEST_DATA "/P19.pickle"), "P19.pickle");
   EXPECT_EQ(account.kind, "memory snapshot");
-  ASSERT_TRUE(account.parts[peak]);
-  EXPECT_EQ(account.parts[peak]->at("allocated"), 13'060 * MiB);
-  EXPECT_EQ(account.parts[peak]->at("reserved"), 16'960 * MiB);
-  EXPECT_FALSE(account.parts[phases_end]);
-  EXPECT_FALSE(account.parts[categories]);
-  EXPECT_FALSE(account.parts[modules]);
+  ASSERT_TRUE(account.devices[0][peak]);
+  EXPECT_EQ(account.devices[0][peak]->at("allocated"), 13'060 * MiB);
+  EXPECT_EQ(account.devices[0][peak]->at("reserved"), 16'960 * MiB);
+  EXPECT_FALSE(account.devices[0][phases_end]);
+  EXPECT_FALSE(account.devices[0][categories]);
+  EXPECT_FALSE(account.devices[0][modules]);
 }
 
 TEST(Diff, OfARun) {
@@ -83,19 +84,19 @@ TEST(Diff, OfARun) {
   recorder.run.phases[0].allocated = Usage{1536, 1536};
   Account account = account_of(recorder.run, "a");
   EXPECT_EQ(account.kind, "run file");
-  EXPECT_EQ(account.parts[phases_end], (std::map<std::string, uint64_t>{{"forward:0.1", 1536}}));
-  EXPECT_FALSE(account.parts[phases_reserved]);
-  ASSERT_TRUE(account.parts[categories]);
-  EXPECT_EQ(account.parts[categories]->at("activations"), 1024u);
-  EXPECT_EQ(account.parts[modules], (std::map<std::string, uint64_t>{{"", 512}, {"fc", 1024}}));
-  EXPECT_EQ(account.parts[ops], (std::map<std::string, uint64_t>{{"", 512}, {"aten::mm", 1024}}));
-  EXPECT_EQ(account.parts[lines], (std::map<std::string, uint64_t>{{"", 512}, {"m.py:3", 1024}}));
+  EXPECT_EQ(account.devices[0][phases_end], (std::map<std::string, uint64_t>{{"forward:0.1", 1536}}));
+  EXPECT_FALSE(account.devices[0][phases_reserved]);
+  ASSERT_TRUE(account.devices[0][categories]);
+  EXPECT_EQ(account.devices[0][categories]->at("activations"), 1024u);
+  EXPECT_EQ(account.devices[0][modules], (std::map<std::string, uint64_t>{{"", 512}, {"fc", 1024}}));
+  EXPECT_EQ(account.devices[0][ops], (std::map<std::string, uint64_t>{{"", 512}, {"aten::mm", 1024}}));
+  EXPECT_EQ(account.devices[0][lines], (std::map<std::string, uint64_t>{{"", 512}, {"m.py:3", 1024}}));
 
   // The trace lacks what the phase's own statistics say: owners would not add up to that peak.
   recorder.run.phases[0].allocated = Usage{1536, 9999};
   account = account_of(recorder.run, "a");
-  EXPECT_EQ(account.parts[peak]->at("allocated"), 9999u);
-  EXPECT_FALSE(account.parts[categories]);
+  EXPECT_EQ(account.devices[0][peak]->at("allocated"), 9999u);
+  EXPECT_FALSE(account.devices[0][categories]);
 }
 
 TEST(Diff, AmountsBeyondAllMemoryAreRefused) {
