@@ -131,7 +131,7 @@ json comparison_json(const std::vector<Outcome>& outcomes) {
 
 std::string comparison_markdown(const std::vector<Outcome>& outcomes) {
   const Outcome& first = outcomes.front();
-  std::string text = where_text(first.run) +
+  std::string text = markdown_cell(where_text(first.run)) +
                      "\n\n| variant | peak allocated | peak reserved | on device | ratio |\n"
                      "| --- | ---: | ---: | ---: | ---: |\n";
   for (const Outcome& outcome : outcomes) {
