@@ -70,8 +70,7 @@ enum class Load : int {
 
 extern "C" {
 
-// --- devices
-// ----------------------------------------------------------------------------------------------------------------
+// Devices.
 int tmv_device_count();               // 0 when no profile could be read or CUDA_VISIBLE_DEVICES hides all
 int tmv_current_device();             // of this thread
 int tmv_set_device(int device);       // makes the device's context, as the runtime does since CUDA 12
@@ -83,13 +82,12 @@ int tmv_property(int device, const char* name, long long* values, int count);
 const char* tmv_device_name(int device);
 int tmv_limit(int device, int limit, size_t* value);
 int tmv_set_limit(int device, int limit, size_t value);
-int tmv_version(const char* what);  // "driver", "runtime", "cublas", "cudnn", ...: the profile's number, 0
-                                    // when it has none
+// "driver", "runtime", "cublas", "cudnn", ...: the profile's number, 0 when it has none.
+int tmv_version(const char* what);
 void tmv_uuid(int device, unsigned char bytes[16]);
 void tmv_pci(int device, int* domain, int* bus, int* slot);
 
-// --- device memory
-// ----------------------------------------------------------------------------------------------------------
+// Device memory.
 int tmv_malloc(int device, size_t bytes, uint64_t* address);
 int tmv_free(uint64_t address);
 int tmv_mem_info(int device, size_t* free_bytes, size_t* total_bytes);
@@ -98,8 +96,7 @@ size_t tmv_context_bytes(int device);
 void tmv_pointer(uint64_t address, torchmem::vgpu::PointerInfo* info);
 void tmv_loaded(torchmem::vgpu::Load what);
 
-// --- the driver's virtual-memory API
-// ----------------------------------------------------------------------------------------
+// The driver's virtual-memory API.
 int tmv_address_reserve(int device, size_t bytes, size_t alignment, uint64_t* address);
 int tmv_address_free(uint64_t address, size_t bytes);
 int tmv_physical_create(int device, size_t bytes, uint64_t* handle);
@@ -109,31 +106,26 @@ int tmv_map(uint64_t address, size_t bytes, uint64_t handle);
 int tmv_unmap(uint64_t address, size_t bytes);
 int tmv_mapped_handle(uint64_t address, uint64_t* handle);
 
-// --- host memory
-// ------------------------------------------------------------------------------------------------------------
+// Host memory.
 int tmv_host_alloc(size_t bytes, void** pointer);
 int tmv_host_free(void* pointer);
 int tmv_host_register(void* pointer, size_t bytes);
 int tmv_host_unregister(void* pointer);
 
-// --- contents
-// ---------------------------------------------------------------------------------------------------------------
-// A copy between any two of host and device. The direction follows from the addresses. What the device's
-// contents are known for comes back; everything else is assumed (fidelity.h) and counted. The second pair is
-// for work given to a stream: while it is being captured the copy is a node of the graph.
+// Contents. A copy between any two of host and device. The direction follows from the addresses. What the
+// device's contents are known for comes back; everything else is assumed (fidelity.h) and counted. The second
+// pair is for work given to a stream: while it is being captured the copy is a node of the graph.
 int tmv_copy(void* destination, const void* source, size_t bytes);
 int tmv_fill(uint64_t address, int byte, size_t bytes);
 int tmv_copy_on(void* stream, void* destination, const void* source, size_t bytes);
 int tmv_fill_on(void* stream, uint64_t address, int byte, size_t bytes);
 
-// --- streams, events, graphs
-// ------------------------------------------------------------------------------------------------ Handles
-// are opaque and never null. Work is done the moment it is given.
+// Streams, events, graphs. Handles are opaque and never null. Work is done the moment it is given.
 int tmv_stream_create(int device, int priority, unsigned flags, void** stream);
 int tmv_stream_destroy(void* stream);
 int tmv_stream_priority(void* stream, int* priority);
-int tmv_stream_sync(
-    void* stream);  // kCaptureUnsupported, and the capture is lost, while the stream is capturing
+// kCaptureUnsupported, and the capture is lost, while the stream is capturing.
+int tmv_stream_sync(void* stream);
 int tmv_device_sync();
 // The host synchronizes with a stream or an event, or with all: it waits for what others have to do with
 // their work (values.h, tmv_stream_awaits). The other functions here never wait.
@@ -158,8 +150,7 @@ int tmv_graph_exec_destroy(void* executable);
 // Does what was captured, in order. False when there is no such thing.
 bool tmv_graph_launch(void* executable);
 
-// --- kernels
-// ----------------------------------------------------------------------------------------------------------------
+// Kernels.
 void tmv_kernel_register(const void* host_function, const char* name);
 const char* tmv_kernel_name(const void* host_function);  // "" when unknown
 void tmv_kernel_first_launch(const void* host_function);
