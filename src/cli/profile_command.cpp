@@ -90,12 +90,12 @@ class ProfileCommand : public Command {
     std::unique_ptr<Analysis> analysed = analyse(run);
     const Analysis& analysis = *analysed;
     if (!common.json.empty()) write_json_output(common.json, profile_json(analysis, most_blocks(report_)));
+    if (!report_.markdown.empty()) {
+      write_markdown(report_.markdown, profile_markdown(analysis, markdown_top(report_)));
+    }
     // What ran until memory, or the patience with assumed values, was used up is worth a report.
     bool has_result = !run.error || run.error->kind == ErrorKind::out_of_memory ||
                       run.error->kind == ErrorKind::assumed_reads;
-    if (!report_.markdown.empty() && has_result) {
-      write_markdown(report_.markdown, profile_markdown(analysis, markdown_top(report_)));
-    }
     if (common.json != "-" && report_.markdown != "-" && has_result) {
       write_stdout(summary_ ? memory_summary(run) : profile_text(analysis, text_style(report_)));
       if (std::string doubt = doubt_text(run); summary_ && !doubt.empty())

@@ -218,6 +218,16 @@ void write_blocks(const Run& run, const std::vector<Event>& trace, const std::ve
 constexpr Action segment_actions[] = {Action::segment_alloc, Action::segment_free, Action::segment_map,
                                       Action::segment_unmap};
 
+json shortage_json(const Run& run, const Event& event, uint64_t index) {
+  Owner owner;
+  if (event.frames != no_frames) owner = owner_of(run.stacks.at(static_cast<size_t>(event.frames)));
+  return {{"event", index},
+          {"size", event.size},
+          {"free", event.address},
+          {"op", owner.op},
+          {"line", owner.line}};
+}
+
 void write_segments(const Run& run, int32_t number, const std::vector<Event>& trace, json& device) {
   json first = json::array();
   for (const Segment& segment : state_before_trace(run, number).segments()) {
@@ -242,8 +252,7 @@ void write_segments(const Run& run, int32_t number, const std::vector<Event>& tr
   json ooms = json::array();
   for (uint64_t i = 0; i < trace.size(); ++i) {
     const Event& event = trace[i];
-    if (event.action == Action::oom)
-      ooms.push_back({{"event", i}, {"size", event.size}, {"free", event.address}});
+    if (event.action == Action::oom) ooms.push_back(shortage_json(run, event, i));
     if (kind_of(event) == std::size(segment_actions)) continue;
     index.add_difference(i);
     kind.add(kind_of(event));

@@ -458,6 +458,63 @@ class Odd(ReportTest):
         self.assertEqual(int(self.data(page, 'body', 'allocated')), 250 << 20)
         self.shot(page, 'out-of-memory')
 
+    def out_of_memory(self, run):
+        run.event('oom', 1 << 20, 500 << 20, run.stack('aten::linear', 'fc (Linear)', ('model.py', 9)))
+
+    def moments(self, page):
+        return page.evaluate("[...document.querySelectorAll('#moment-choice option')].map((option) => option.textContent)")
+
+    def test_teardown_is_not_forward(self):
+        run = made_runs.MadeRun(made_runs.FACTS)
+        stack = run.stack('aten::linear', 'fc (Linear)', ('model.py', 9))
+        run.alloc(100 << 20, 'parameters', stack)
+        run.phase('load')
+        blocks = [run.alloc(20 << 20, 'activations', stack) for _ in range(6)]
+        self.out_of_memory(run)
+        for block in blocks:
+            run.release(block)
+        extra = 'X ' + json.dumps({'kind': 'out_of_memory', 'message': 'Tried to allocate 500.00 MiB.', 'phase': 'forward', 'iteration': 0}) + '\n'
+        page = self.open(profile_made(self.folder, run, extra, exit_code=1))
+        page.evaluate("document.querySelector('.table-row').click()")
+        self.assertIn('lives load to end', self.text(page, '#details').replace('\n', ' '))
+        self.filter_blocks(page, 'activations')
+        page.evaluate("document.querySelector('.table-row').click()")
+        self.assertIn('lives forward:0 to teardown', self.text(page, '#details').replace('\n', ' '))
+        self.shot(page, 'teardown')
+
+    def filter_blocks(self, page, text):
+        page.evaluate(f"(() => {{ const box = document.getElementById('filter'); box.value = {json.dumps(text)};"
+                      "box.dispatchEvent(new Event('input')); })()")  # fmt: skip
+        page.settle()
+
+    def test_out_of_memory_of_a_program(self):
+        run = made_runs.MadeRun(made_runs.FACTS)
+        stack = run.stack('aten::linear', 'fc (Linear)', ('model.py', 9))
+        for _ in range(3):
+            block = run.alloc(100 << 20, None, stack)
+            self.out_of_memory(run)
+            run.release(block)
+        page = self.open(profile_made(self.folder, run))
+        messages = self.text(page, '#messages')
+        self.assertIn('Out of memory', messages)
+        self.assertIn('500.00 MiB asked for by aten::linear at model.py:9, 1.00 MiB free on the device; the last of 3 times', messages)
+
+    def test_labels_do_not_collide(self):
+        run = made_runs.MadeRun(made_runs.FACTS)
+        stack = run.stack('aten::linear', 'fc (Linear)', ('model.py', 9))
+        run.alloc(100 << 20, None, stack)
+        for _ in range(12):
+            self.out_of_memory(run)
+        page = self.open(profile_made(self.folder, run))
+        rows = json.loads(self.data(page, '#timeline', 'labels'))
+        texts = [place for row in rows for place in row if place[1] - place[0] > 10]  # what else is there are marks
+        self.assertGreaterEqual(len(texts), 3, rows)
+        for row in rows:
+            for text in set(map(tuple, row)) & set(map(tuple, texts)):
+                for start, end in row:
+                    self.assertTrue([start, end] == list(text) or end < text[0] or text[1] < start, rows)
+        self.shot(page, 'labels')
+
     def test_trace_that_does_not_fit_together(self):
         block = {'size': 2 << 20, 'requested_size': 5000, 'state': 'active_allocated', 'frames': []}
         segment = {'device': 0, 'address': 1 << 32, 'total_size': 2 << 20, 'stream': 0, 'segment_type': 'small',

@@ -117,15 +117,24 @@ function stretchesOf(device, error) {
     result.push({ ...phase, label, from, to, isPhase: true, failed: false });
     from = to;
   }
-  if (result.length && from < device.events) {
-    const known = error && error.phase;
-    const label = known ? error.phase + (error.iteration === undefined ? '' : ':' + error.iteration) : 'after';
-    const iteration = known && error.iteration !== undefined ? error.iteration : null;
-    const name = known ? error.phase : 'after';
-    result.push(
-      { name, iteration, micro: null, label, from, to: device.events, isPhase: false, failed: Boolean(known) });
-  }
+  const known = error && error.phase;
+  if (from === device.events || !(result.length || known)) return result;
+  const add = (name, iteration, to, failed) => {
+    const label = name + (iteration === null ? '' : ':' + iteration);
+    if (from < to) result.push({ name, iteration, micro: null, label, from, to, isPhase: false, failed });
+    from = Math.max(from, to);
+  };
+  if (known) add(error.phase, error.iteration === undefined ? null : error.iteration, workEnd(device), true);
+  add(known ? 'teardown' : 'after', null, device.events, false);
   return result;
+}
+
+// The events until memory ran out for the last time or the last block was made: after them a run that failed only
+// lets go of what it had.
+function workEnd(device) {
+  const { born } = device.blocks;
+  const last = device.ooms.length ? device.ooms[device.ooms.length - 1].event : OLDER;
+  return born.reduce((a, b) => Math.max(a, b), last) + 1;
 }
 
 function decodeDevice(coded, error) {
@@ -133,7 +142,7 @@ function decodeDevice(coded, error) {
   device.blocks = decodeBlocks(coded.blocks, coded.events);
   device.owners = decodeOwners(coded.owners);
   device.segmentEvents = decodeSegmentEvents(coded.segment_events);
-  device.stretches = stretchesOf(coded, error);
+  device.stretches = stretchesOf(device, error);
   device.stackParent = column(coded.stacks.parent);
   device.stackFrame = column(coded.stacks.frame);
   device.frameFile = column(coded.frames.file);

@@ -55,6 +55,14 @@ function message(kind, title, text) {
     element('b', { textContent: title }), element('span', { textContent: text }));
 }
 
+// "50.00 MiB asked for at serve.py:33, 7.00 MiB free on the device", of the last time.
+function shortageText(ooms) {
+  const { size, free, op, line } = ooms[ooms.length - 1];
+  const where = (op ? ' by ' + op : '') + (line ? ' at ' + line : '');
+  const text = bytesText(size) + ' asked for' + where + ', ' + bytesText(free) + ' free on the device';
+  return ooms.length === 1 ? text : text + '; the last of ' + countText(ooms.length) + ' times';
+}
+
 function showMessages(app) {
   const { report, device } = app;
   const made = [];
@@ -64,6 +72,8 @@ function showMessages(app) {
     made.push(
       message('bad', (kind === 'out_of_memory' ? 'Out of memory' : 'The run ended with an error') + where, text));
   }
+  const known = report.error && report.error.kind === 'out_of_memory';
+  if (device.ooms.length && !known) made.push(message('bad', 'Out of memory', shortageText(device.ooms)));
   if (report.fidelity && report.fidelity.doubt) made.push(message('bad', 'Not certain', report.fidelity.doubt));
   if (device.problem) made.push(message('bad', 'The trace cannot be shown', device.problem));
   if (device.growth) {

@@ -8,6 +8,34 @@ const RIGHT = 10;
 const BANDS = 32; // the two rows of phases
 const AXIS = 20;
 
+const LABEL_HEIGHT = 13;
+const LABEL_ROWS = 2;
+
+// Where something is written at the top of the plot, in rows: a label takes the first place that is free.
+class Labels {
+  constructor(plot) {
+    this.plot = plot;
+    this.rows = [...Array(LABEL_ROWS)].map(() => []);
+  }
+
+  take(x, width, row = 0) {
+    this.rows[row].push([x, x + width]);
+  }
+
+  // At one of those x, or null where there is no room for it.
+  find(places, width) {
+    for (let row = 0; row < LABEL_ROWS; ++row) {
+      for (const x of places) {
+        if (x < this.plot.x || x + width > this.plot.x + this.plot.width) continue;
+        if (this.rows[row].some(([from, to]) => x < to + 2 && from < x + width + 2)) continue;
+        this.take(x, width, row);
+        return { x, drop: row * LABEL_HEIGHT };
+      }
+    }
+    return null;
+  }
+}
+
 class TimelineChart {
   constructor(app) {
     this.app = app;
@@ -75,6 +103,8 @@ class TimelineChart {
       return Math.round(Math.min(Math.max(y, plot.y), plot.y + plot.height) * scale) / scale;
     };
 
+    this.labels = new Labels(plot);
+    this.above = '';
     this.drawAxes(context, plot, palette);
     drawStack(context, this.columns, this.sums.groups, palette.fills, plot.x, plot.width, this.y);
     this.drawPale(context, plot, palette);
@@ -86,10 +116,11 @@ class TimelineChart {
     dataset.to = this.view.to;
     dataset.low = this.low;
     dataset.high = this.high;
+    dataset.labels = JSON.stringify(this.labels.rows);
     this.drawOver();
   }
 
-  // A line, or where there is no room for it a word at the top.
+  // A line; where there is no room for it, drawMarks writes a word at the top.
   drawReserved(context, plot, palette, reserved) {
     context.save();
     context.beginPath();
@@ -102,19 +133,7 @@ class TimelineChart {
     context.stroke();
     context.restore();
     const most = reserved.reduce((a, b) => Math.max(a, b), 0);
-    if (most <= this.high) return;
-    context.font = font;
-    // Where the mark of the peak is not.
-    const left = this.device.peak > (this.view.from + this.view.to) / 2;
-    context.textAlign = left ? 'left' : 'right';
-    context.textBaseline = 'top';
-    const text = '↑ reserved: up to ' + bytesText(most);
-    const { width } = context.measureText(text);
-    const x = left ? plot.x + 4 : plot.x + plot.width - 4;
-    context.fillStyle = palette.surface;
-    context.fillRect(left ? x : x - width, plot.y + 1, width, 13);
-    context.fillStyle = palette.reserved;
-    context.fillText(text, x, plot.y + 2);
+    this.above = most > this.high ? '↑ reserved: up to ' + bytesText(most) : '';
   }
 
   // What was not there during all of a column.
@@ -210,33 +229,46 @@ class TimelineChart {
         const half = context.measureText(choices[1]).width / 2;
         const middle = (left + right) / 2;
         text = middle - half > written && middle + half < end ? choices[1] : '';
-        if (text) written = middle + half + 16;
       }
+      if (text) written = (left + right) / 2 + context.measureText(text).width / 2 + (text === choices[0] ? 0 : 16);
       if (text) context.fillText(text, (left + right) / 2, y + 7.5);
     });
   }
 
-  // Where allocated peaked, and where memory ran out.
+  // Where allocated peaked, and where memory ran out: first the marks, then the texts that have room beside them.
   drawMarks(context, plot, palette) {
-    const mark = (moment, text, colour, drop) => {
-      if (moment < this.view.from || moment > this.view.to) return;
-      const x = this.xOf(moment + 0.5);
-      context.fillStyle = colour;
-      context.beginPath();
-      context.moveTo(x, plot.y + 7);
-      context.lineTo(x - 4, plot.y);
-      context.lineTo(x + 4, plot.y);
-      context.fill();
-      context.textBaseline = 'top';
-      const right = x + 8 + context.measureText(text).width < plot.x + plot.width;
-      context.textAlign = right ? 'left' : 'right';
-      context.fillText(text, x + (right ? 7 : -7), plot.y + 1 + drop);
-    };
-    context.font = font;
-    if (this.device.events) mark(this.device.peak, 'peak', palette.ink, 0);
+    const marks = [];
+    if (this.device.events) marks.push({ moment: this.device.peak, text: 'peak', colour: palette.ink });
     // The first ones by name: a program that goes on after one may have thousands.
-    for (const oom of this.device.ooms.slice(0, 20))
-      mark(oom.event, 'out of memory: ' + bytesText(oom.size) + ' asked for', palette.bad, 13);
+    for (const oom of this.device.ooms.slice(0, 20)) {
+      const text = 'out of memory: ' + bytesText(oom.size) + ' asked for';
+      marks.push({ moment: oom.event, text, colour: palette.bad });
+    }
+    const shown = marks.filter(({ moment }) => moment >= this.view.from && moment <= this.view.to);
+    for (const mark of shown) {
+      mark.x = this.xOf(mark.moment + 0.5);
+      context.fillStyle = mark.colour;
+      context.beginPath();
+      context.moveTo(mark.x, plot.y + 7);
+      context.lineTo(mark.x - 4, plot.y);
+      context.lineTo(mark.x + 4, plot.y);
+      context.fill();
+      this.labels.take(mark.x - 4, 8);
+    }
+    context.font = font;
+    context.textBaseline = 'top';
+    context.textAlign = 'left';
+    const write = (text, colour, placesOf) => {
+      const { width } = context.measureText(text);
+      const place = this.labels.find(placesOf(width), width);
+      if (!place) return;
+      context.fillStyle = palette.surface;
+      context.fillRect(place.x - 2, plot.y + place.drop, width + 4, LABEL_HEIGHT);
+      context.fillStyle = colour;
+      context.fillText(text, place.x, plot.y + 1 + place.drop);
+    };
+    if (this.above) write(this.above, palette.reserved, (width) => [plot.x + plot.width - 4 - width, plot.x + 4]);
+    for (const { x, text, colour } of shown) write(text, colour, (width) => [x + 7, x - 7 - width]);
   }
 
   drawOver() {
