@@ -36,8 +36,8 @@ struct GateSubject {
 std::string name_of(const GateSubject& subject);
 
 // The numbers of a run that a gate may look at: {"peak": {"allocated_bytes", "reserved_bytes",
-// "device_bytes", "by_category", "modules"}, "phases": {"forward:1": {"allocated_bytes", ...}}}. What was
-// not measured is absent.
+// "device_bytes", "by_category", "modules"}, "reserved_peak": {"pools", "uses"}, "phases": {"forward:1":
+// {"allocated_bytes", ...}}}. What was not measured is absent.
 nlohmann::json gate_numbers(const Outcome& outcome);
 
 // A baseline, "torchmem.baseline/1": the numbers with what they were measured on. `inputs` are written as
@@ -59,6 +59,7 @@ struct GateCheck {
   uint64_t measured = 0;
   std::optional<uint64_t> baseline;  // absent: checked against the budget
   uint64_t allowed = 0;
+  std::string metric = "allocated";  // of the subject
   bool passed() const { return measured <= allowed; }
 };
 
@@ -69,13 +70,15 @@ std::vector<GateCheck> check_gate(const std::vector<GateSubject>& subjects, cons
                                   const nlohmann::json& baseline, const Tolerance& tolerance,
                                   std::optional<uint64_t> budget);
 
-// What there is more of at the peak than in the baseline: "activations", "module layer1.0.conv1"; largest
-// first. Empty where one of the two has no owners.
+// What there is more of than in the baseline, largest first. At the peak of allocated "activations", "module
+// layer1.0.conv1"; at the peak of reserved "segments of the large pool", and what they were for:
+// "activations", "free in segments". Empty where one of the two does not say.
 struct GateGrowth {
   std::string name;
   uint64_t baseline = 0;
   uint64_t measured = 0;
 };
 std::vector<GateGrowth> find_gate_growth(const nlohmann::json& numbers, const nlohmann::json& baseline);
+std::vector<GateGrowth> find_reserved_growth(const nlohmann::json& numbers, const nlohmann::json& baseline);
 
 }  // namespace torchmem

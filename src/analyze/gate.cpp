@@ -206,6 +206,21 @@ void add_growth(const json& baseline, const json& now, const std::string& prefix
   }
 }
 
+// Lists of the numbers by their places, each with what its names begin with.
+std::vector<GateGrowth> growth_in(std::initializer_list<std::pair<const char*, const char*>> lists,
+                                  const json& numbers, const json& baseline) {
+  std::vector<GateGrowth> growth;
+  for (const auto& [list, prefix] : lists) {
+    json::json_pointer place(list);
+    if (!numbers.contains(place) || !baseline.contains(place)) continue;
+    add_growth(baseline[place], numbers[place], prefix, growth);
+  }
+  std::stable_sort(growth.begin(), growth.end(), [](const GateGrowth& a, const GateGrowth& b) {
+    return a.measured - a.baseline > b.measured - b.baseline;
+  });
+  return growth;
+}
+
 }  // namespace
 
 Tolerance parse_tolerance(std::string_view text, std::string_view what) {
@@ -257,6 +272,10 @@ json gate_numbers(const Outcome& outcome) {
       for (size_t i = 0; i < std::min(outcome.modules.size(), kept_modules); ++i)
         peak["modules"][outcome.modules[i].path] = outcome.modules[i].bytes;
     }
+  }
+  if (outcome.reserved_peak) {
+    numbers["reserved_peak"] = {{"pools", outcome.reserved_peak->pools},
+                                {"uses", outcome.reserved_peak->uses}};
   }
   for (const Phase& phase : outcome.run.phases) {
     json entry = json::object();
@@ -333,8 +352,10 @@ json read_baseline(std::string_view text, const std::string& name) {
                 [](const std::string& key) { return key == "by_category" || key == "modules"; });
   if (!baseline["peak"].contains("allocated_bytes"))
     refuse("the baseline " + name + " is damaged: it has no peak/allocated_bytes");
-  if (baseline.contains("phases"))
-    check_numbers(baseline["phases"], "phases", name, [](const std::string&) { return true; });
+  for (const char* part : {"reserved_peak", "phases"}) {
+    if (!baseline.contains(part)) continue;
+    check_numbers(baseline[part], part, name, [](const std::string&) { return true; });
+  }
   return baseline;
 }
 
@@ -371,24 +392,21 @@ std::vector<GateCheck> check_gate(const std::vector<GateSubject>& subjects, cons
     if (!baseline.is_null()) {
       std::optional<uint64_t> before = measured_of(subject, baseline);
       if (!before) refuse("the baseline has no " + name_of(subject) + "; make it anew with --update");
-      checks.push_back({name_of(subject), *measured, before, allowed_bytes(*before, tolerance)});
+      checks.push_back(
+          {name_of(subject), *measured, before, allowed_bytes(*before, tolerance), subject.metric});
     }
-    if (budget) checks.push_back({name_of(subject), *measured, std::nullopt, *budget});
+    if (budget) checks.push_back({name_of(subject), *measured, std::nullopt, *budget, subject.metric});
   }
   return checks;
 }
 
 std::vector<GateGrowth> find_gate_growth(const json& numbers, const json& baseline) {
-  std::vector<GateGrowth> growth;
-  for (const auto& [list, prefix] : {std::pair{"by_category", ""}, {"modules", "module "}}) {
-    json::json_pointer place(std::string("/peak/") + list);
-    if (!numbers.contains(place) || !baseline.contains(place)) continue;
-    add_growth(baseline[place], numbers[place], prefix, growth);
-  }
-  std::stable_sort(growth.begin(), growth.end(), [](const GateGrowth& a, const GateGrowth& b) {
-    return a.measured - a.baseline > b.measured - b.baseline;
-  });
-  return growth;
+  return growth_in({{"/peak/by_category", ""}, {"/peak/modules", "module "}}, numbers, baseline);
+}
+
+std::vector<GateGrowth> find_reserved_growth(const json& numbers, const json& baseline) {
+  return growth_in({{"/reserved_peak/pools", "segments of the "}, {"/reserved_peak/uses", ""}}, numbers,
+                   baseline);
 }
 
 }  // namespace torchmem

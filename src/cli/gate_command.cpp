@@ -155,12 +155,22 @@ class GateCommand : public Command {
     json now = make_baseline(report.numbers, report.facts);
     if (!baseline.is_null()) report.warnings = compare_baselines(baseline, now, baseline_path_);
     report.checks = check_gate(subjects(), report.numbers, baseline, tolerance, budget);
-    if (std::any_of(report.checks.begin(), report.checks.end(),
-                    [](const GateCheck& check) { return check.baseline && !check.passed(); }))
-      report.growth = find_gate_growth(report.numbers, baseline);
+    explain(outcome, baseline, report);
     doubt(outcome.run, "no verdict: ", report);
     if (update_ && !report.error) write_new(now, report);
     return report;
+  }
+
+  // What there is more of where a check failed.
+  static void explain(const Outcome& outcome, const json& baseline, GateReport& report) {
+    for (const GateCheck& check : report.checks) {
+      if (check.passed()) continue;
+      bool is_allocated = check.metric == "allocated";
+      if (check.baseline && is_allocated) report.growth = find_gate_growth(report.numbers, baseline);
+      if (check.baseline && !is_allocated)
+        report.reserved_growth = find_reserved_growth(report.numbers, baseline);
+      if (!is_allocated && outcome.reserved_peak) report.segments = outcome.reserved_peak->segments;
+    }
   }
 
   // Where an assumed value decided what ran: there is no verdict, or a warning where that was accepted.
@@ -305,7 +315,11 @@ class GateCommand : public Command {
     job.request = make_request(options_, "profile", common.log_level);
     job.device = choose_device(options_.device);
     Runner runner("gate", common.quiet, 1);
-    return outcome_of("", std::move(runner.run({job}).front()));
+    Run run = std::move(runner.run({job}).front());
+    std::optional<ReservedPeak> reserved_peak = reserved_peak_of(run);
+    Outcome outcome = outcome_of("", std::move(run));
+    outcome.reserved_peak = std::move(reserved_peak);
+    return outcome;
   }
 
   // The model or the program.

@@ -1,6 +1,7 @@
 #include "report/gate_report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include "report/markup.h"
@@ -54,6 +55,37 @@ std::string growth_line(const GateGrowth& growth) {
          format_bytes(growth.baseline) + " to " + format_bytes(growth.measured) + ")";
 }
 
+// "20.00 MiB of the large pool, 4.00 MiB free, held by 2 blocks, the largest 1.00 MiB: activations,
+// aten::mm".
+std::string segment_line(const HeldSegment& segment) {
+  std::string text =
+      format_bytes(segment.bytes) + " of the " + segment.pool + ", " + format_bytes(segment.free) + " free, ";
+  if (segment.blocks == 0) return text + "nothing is in it: empty_cache() would release it";
+  return text + "held by " + counted(segment.blocks, "block") + ", the largest " +
+         format_bytes(segment.largest_bytes) + ": " + segment.largest;
+}
+
+// What explains checks that failed: a title and its lines.
+struct Explanation {
+  const char* title;
+  std::vector<std::string> lines;
+};
+
+bool is_of_allocated(const GateCheck& check) { return check.metric == "allocated"; }
+
+std::vector<Explanation> explanations(const GateReport& report) {
+  std::vector<Explanation> all;
+  auto add = [&](const char* title, const auto& list, auto line_of) {
+    if (list.empty()) return;
+    all.push_back({title, {}});
+    for (const auto& entry : list) all.back().lines.push_back(line_of(entry));
+  };
+  add("what grew at the peak of allocated", report.growth, growth_line);
+  add("what grew at the peak of reserved", report.reserved_growth, growth_line);
+  add("segments with the most free in them at the peak of reserved", report.segments, segment_line);
+  return all;
+}
+
 // "peak allocated 48.03 MiB (50,364,416 B), peak reserved ...".
 std::string numbers_text(const json& numbers) {
   std::string text;
@@ -79,6 +111,19 @@ std::string problem_text(const GateReport& report) {
   Run run;
   run.error = error;
   return error_text(run);
+}
+
+json growth_json(const std::vector<GateGrowth>& growth) {
+  json list = json::array();
+  for (const GateGrowth& entry : growth)
+    list.push_back(
+        {{"name", entry.name}, {"baseline_bytes", entry.baseline}, {"measured_bytes", entry.measured}});
+  return list;
+}
+
+std::string capitalized(std::string text) {
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 const char* verdict_text(GateVerdict verdict) {
@@ -138,11 +183,12 @@ std::string gate_text(const GateReport& report) {
   for (const GateCheck& check : report.checks) {
     if (!check.passed()) text += wrap(one_line(failure_text(check)), 0);
   }
-  if (!report.growth.empty()) text += "what grew at the peak of allocated:\n";
-  for (size_t i = 0; i < std::min(report.growth.size(), shown_growth); ++i)
-    text += wrap(one_line(growth_line(report.growth[i])), 2);
-  if (report.growth.size() > shown_growth)
-    text += "  and " + format_count(report.growth.size() - shown_growth) + " more (--json lists all)\n";
+  for (const auto& [title, lines] : explanations(report)) {
+    text += std::string(title) + ":\n";
+    for (size_t i = 0; i < std::min(lines.size(), shown_growth); ++i) text += wrap(one_line(lines[i]), 2);
+    if (lines.size() > shown_growth)
+      text += "  and " + format_count(lines.size() - shown_growth) + " more (--json lists all)\n";
+  }
   if (report.error) text += wrap(one_line(problem_text(report)), 0);
   text += wrap(one_line(outcome_text(report)), 0);
   text += wrap(report.fidelity, 0);
@@ -168,10 +214,15 @@ json gate_json(const GateReport& report) {
     if (check.baseline) entry["baseline_bytes"] = *check.baseline;
     result["checks"].push_back(std::move(entry));
   }
-  result["growth"] = json::array();
-  for (const GateGrowth& growth : report.growth) {
-    result["growth"].push_back(
-        {{"name", growth.name}, {"baseline_bytes", growth.baseline}, {"measured_bytes", growth.measured}});
+  result["growth"] = growth_json(report.growth);
+  if (!report.reserved_growth.empty()) result["reserved_growth"] = growth_json(report.reserved_growth);
+  for (const HeldSegment& segment : report.segments) {
+    result["segments"].push_back({{"pool", segment.pool},
+                                  {"bytes", segment.bytes},
+                                  {"free_bytes", segment.free},
+                                  {"blocks", segment.blocks},
+                                  {"largest_bytes", segment.largest_bytes},
+                                  {"largest", segment.largest}});
   }
   result["warnings"] = report.warnings;
   if (!report.numbers.is_null()) result["numbers"] = report.numbers;
@@ -198,7 +249,11 @@ std::string gate_junit(const GateReport& report) {
       continue;
     }
     text += ">\n    <failure message=\"" + xml(failure_text(check)) + "\">";
-    for (const GateGrowth& growth : report.growth) text += xml(growth_line(growth)) + "\n";
+    const auto& grew = is_of_allocated(check) ? report.growth : report.reserved_growth;
+    for (const GateGrowth& growth : grew) text += xml(growth_line(growth)) + "\n";
+    if (!is_of_allocated(check)) {
+      for (const HeldSegment& segment : report.segments) text += xml(segment_line(segment)) + "\n";
+    }
     text += "</failure>\n  </testcase>\n";
   }
   if (report.error) {
@@ -226,9 +281,11 @@ std::string gate_markdown(const GateReport& report) {
             (check.baseline ? bytes_exactly(*check.baseline) : "budget") + " | " +
             bytes_exactly(check.allowed) + " | " + (check.passed() ? "passed" : "**failed**") + " |\n";
   }
-  if (!report.growth.empty()) text += "\nWhat grew at the peak of allocated:\n\n";
-  for (size_t i = 0; i < std::min(report.growth.size(), shown_growth); ++i)
-    text += "- " + markdown_cell(one_line(growth_line(report.growth[i]))) + "\n";
+  for (const auto& [title, lines] : explanations(report)) {
+    text += "\n" + capitalized(title) + ":\n\n";
+    for (size_t i = 0; i < std::min(lines.size(), shown_growth); ++i)
+      text += "- " + markdown_cell(one_line(lines[i])) + "\n";
+  }
   if (!report.warnings.empty()) text += "\n";
   for (const std::string& warning : report.warnings)
     text += "- warning: " + markdown_cell(one_line(warning)) + "\n";
@@ -249,7 +306,8 @@ std::string gate_annotations(const GateReport& report) {
   for (const GateCheck& check : report.checks) {
     if (check.passed()) continue;
     std::string message = failure_text(check);
-    if (check.baseline && !report.growth.empty()) message += "\ngrew: " + growth_line(report.growth.front());
+    const auto& grew = is_of_allocated(check) ? report.growth : report.reserved_growth;
+    if (check.baseline && !grew.empty()) message += "\ngrew: " + growth_line(grew.front());
     add("error", message);
   }
   if (report.error) add("error", problem_text(report));

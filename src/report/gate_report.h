@@ -19,7 +19,10 @@ struct GateReport {
   std::string against;  // "baseline.json, tolerance 1%" and the budget
   std::string written;  // the baseline that was written; empty: none was
   std::vector<GateCheck> checks;
-  std::vector<GateGrowth> growth;  // where a check against the baseline failed
+  // Where a check against the baseline failed: of allocated, and of reserved or the device.
+  std::vector<GateGrowth> growth;
+  std::vector<GateGrowth> reserved_growth;
+  std::vector<HeldSegment> segments;  // where a check of reserved or the device failed
   std::vector<std::string> warnings;
   nlohmann::json numbers;           // gate_numbers of the run; null: there are none
   nlohmann::json facts;             // model, device, software, arguments; whichever there are
