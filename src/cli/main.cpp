@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "launch/first_process.h"
 
 namespace torchmem {
 namespace {
@@ -134,5 +135,6 @@ ExitCode dispatch(std::vector<std::string> arguments) {
 }  // namespace torchmem
 
 int main(int argc, char** argv) {
-  return static_cast<int>(torchmem::dispatch(torchmem::spell_out_json(argc, argv)));
+  return torchmem::run_as_first_process(
+      [&] { return static_cast<int>(torchmem::dispatch(torchmem::spell_out_json(argc, argv))); });
 }

@@ -69,6 +69,9 @@ class Environment:
             return (self.models / 'done').exists()
         if what == 'no-gpu':
             return not os.path.exists('/dev/nvidia0')
+        if what == 'namespaces':
+            unshare = ['unshare', '--map-root-user', '--mount', '--pid', '--fork', '--mount-proc', 'true']
+            return shutil.which('unshare') is not None and subprocess.run(unshare, capture_output=True).returncode == 0
         raise Failed(f'unknown need {what!r}')
 
     def variables(self, folder):
