@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -90,6 +91,7 @@ EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, boo
     request.device_kind = "cuda";
     request.device_index = device.index;
   }
+  changes.emplace_back("TORCHMEM_PARENT", std::to_string(getpid()));
   child_.environment = environment_with(changes);
   std::filesystem::path request_file = directory_.path() / "request.json";
   try {
