@@ -1,13 +1,13 @@
 #include "capture/stream_writer.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -39,7 +39,36 @@ std::string dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// How many locks this thread holds or waits for, and the signal that waits until it has none.
+thread_local volatile std::sig_atomic_t locks = 0;
+thread_local volatile std::sig_atomic_t put_off = 0;
+
+static_assert(std::atomic<unsigned>::is_always_lock_free, "a signal handler uses them");
+
 }  // namespace
+
+/// A handler that waits for the thread would wait for ever for a lock that its own thread holds; so such a
+/// signal is raised again when the lock is given back.
+class StreamWriter::Lock {
+ public:
+  explicit Lock(std::mutex& mutex) : mutex_(mutex) {
+    locks = locks + 1;
+    mutex_.lock();
+  }
+  ~Lock() {
+    mutex_.unlock();
+    locks = locks - 1;
+    if (locks > 0 || put_off == 0) return;
+    const int number = put_off;
+    put_off = 0;
+    std::raise(number);
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  std::mutex& mutex_;
+};
 
 std::unique_ptr<StreamWriter> StreamWriter::open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -53,18 +82,22 @@ StreamWriter::StreamWriter(int fd) : fd_(fd) {
   batch_.records.reserve(2 * kBatch);
   written_.records.reserve(2 * kBatch);
   buffer_.reserve(kBufferBytes + 4096);
+  sem_init(&work_, /*pshared=*/0, 0);
+  // Signals are for the threads that know what to do with them: the thread begins with all of them blocked.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 StreamWriter::~StreamWriter() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  work_.notify_one();
+  ends_ = true;
+  sem_post(&work_);
   thread_.join();
   flush();
   ::close(fd_);
+  sem_destroy(&work_);
 }
 
 void StreamWriter::facts(const nlohmann::json& patch) { text_record('M', patch); }
@@ -75,7 +108,7 @@ StackId StreamWriter::stack(const Stack& frames) {
     json.push_back({{"filename", frame.filename}, {"line", frame.line}, {"name", frame.name}});
   }
   const std::string text = dump(json);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const StackId id = stacks_++;
   line("F " + std::to_string(id) + " " + text + "\n");
   return id;
@@ -84,7 +117,7 @@ StackId StreamWriter::stack(const Stack& frames) {
 TensorId StreamWriter::tensor(std::string_view name, std::string_view dtype,
                               const std::vector<std::int64_t>& shape) {
   const std::string text = dump({{"name", name}, {"dtype", dtype}, {"shape", shape}});
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const TensorId id = tensors_++;
   line("T " + std::to_string(id) + " " + text + "\n");
   return id;
@@ -94,7 +127,7 @@ std::uint64_t StreamWriter::event(const AllocatorEvent& event) {
   Record record;
   record.kind = Record::Kind::event;
   record.event = event;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   note(record);
   return events_++;
 }
@@ -107,7 +140,7 @@ void StreamWriter::owner(std::uint64_t event_index, std::string_view category, T
   record.event.stack = saved_by;
   record.number = event_index;
   record.tensor = tensor;
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   note(record);
 }
 
@@ -130,21 +163,24 @@ void StreamWriter::error(const nlohmann::json& json) {
 }
 
 void StreamWriter::flush() {
-  const std::lock_guard lock(write_mutex_);
+  const Lock lock(write_mutex_);
   write_batch();
 }
 
-void StreamWriter::flush_from_signal() noexcept {
-  constexpr int kTries = 1000;
-  constexpr timespec kPause = {0, 1'000'000};
-  for (int i = 0; i < kTries; ++i) {
-    if (write_mutex_.try_lock()) return write_records(batch_);
-    nanosleep(&kPause, nullptr);
+bool StreamWriter::flush_from_signal(int number) noexcept {
+  constexpr int kLongest = 4000;  // milliseconds; torchmem kills an engine five seconds after an interruption
+  if (locks > 0) {
+    put_off = number;
+    return false;
   }
+  const unsigned mine = asked_.fetch_add(1) + 1;
+  sem_post(&work_);
+  for (int i = 0; i < kLongest && static_cast<int>(answered_.load() - mine) < 0; ++i) poll(nullptr, 0, 1);
+  return true;
 }
 
 std::uint64_t StreamWriter::events() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return events_;
 }
 
@@ -154,7 +190,7 @@ void StreamWriter::text_record(char kind, const nlohmann::json& json) {
   std::string text = {kind, ' '};
   text += dump(json);
   text += '\n';
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   line(std::move(text));
 }
 
@@ -168,26 +204,22 @@ void StreamWriter::line(std::string text) {
 
 void StreamWriter::note(const Record& record) {
   batch_.records.push_back(record);
-  if (batch_.records.size() == kBatch) work_.notify_one();
+  if (batch_.records.size() == kBatch) sem_post(&work_);
 }
 
 void StreamWriter::run() {
-  // Signals are for the threads that know what to do with them.
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  std::unique_lock lock(mutex_);
+  locks = 1;  // a fault in this thread has nobody to wait for
   while (!ends_) {
-    work_.wait(lock, [this] { return ends_ || batch_.records.size() >= kBatch; });
-    lock.unlock();
+    if (sem_wait(&work_) != 0) continue;
+    const unsigned asked = asked_;
     flush();
-    lock.lock();
+    answered_ = asked;
   }
 }
 
 void StreamWriter::write_batch() noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     std::swap(batch_, written_);
   }
   write_records(written_);

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <semaphore.h>
+
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -67,9 +68,11 @@ class StreamWriter {
   void error(const nlohmann::json& record);
 
   void flush();
-  /// Writes what there is, for a signal handler that ends the process. It waits a moment for a write that is
-  /// under way, and gives up when that one is the signal's own victim.
-  void flush_from_signal() noexcept;
+  /// For the handler of a signal that ends the process: has the writer's thread write what there is, and
+  /// waits for it, a few seconds at most. False when the signal interrupted a call of this class's own: the
+  /// handler has to return, and gets the signal once more as soon as that call is done. (The handler of a
+  /// fault cannot return; what was not written yet is lost then.) Does only what a handler may.
+  bool flush_from_signal(int number) noexcept;
   std::uint64_t events() const;
   /// errno of the write that failed, 0 while all is well.
   int error_number() const;
@@ -87,6 +90,8 @@ class StreamWriter {
     std::vector<std::string> lines;
   };
 
+  class Lock;
+
   explicit StreamWriter(int fd);
   void line(std::string text);
   void text_record(char kind, const nlohmann::json& json);
@@ -98,9 +103,7 @@ class StreamWriter {
   void write_out(std::string_view text) noexcept;
 
   mutable std::mutex mutex_;  // of what is noted
-  std::condition_variable work_;
   Batch batch_;
-  bool ends_ = false;
   std::uint64_t events_ = 0;
   StackId stacks_ = 0;
   TensorId tensors_ = 0;
@@ -110,6 +113,11 @@ class StreamWriter {
   std::string buffer_;
   int fd_;
   std::atomic<int> error_number_{0};
+
+  sem_t work_;  // posted for the thread: a batch is large, a handler asks, or it is to end
+  std::atomic<bool> ends_{false};
+  std::atomic<unsigned> asked_{0};     // flushes that handlers asked for
+  std::atomic<unsigned> answered_{0};  // those that are done
   std::thread thread_;
 };
 

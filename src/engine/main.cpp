@@ -111,7 +111,8 @@ void end_with_parent() {
 
 /// Writes what happened until now, so that the run file can be made of it. The stream is all that is touched.
 extern "C" void on_signal(int number) {
-  if (the_writer != nullptr) the_writer->flush_from_signal();
+  const bool is_fault = number != SIGINT && number != SIGTERM;
+  if (the_writer != nullptr && !the_writer->flush_from_signal(number) && !is_fault) return;
   std::signal(number, SIG_DFL);
   std::raise(number);
 }

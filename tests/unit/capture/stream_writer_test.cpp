@@ -1,11 +1,16 @@
 #include "capture/stream_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <system_error>
 
 #include "torchmem/stream.h"
@@ -122,6 +127,48 @@ TEST_F(StreamWriterTest, AFullDiskIsTold) {
   EXPECT_EQ(writer->error_number(), 0);
   writer->phase({{"phase", "load"}});
   EXPECT_EQ(writer->error_number(), ENOSPC);
+}
+
+StreamWriter* interrupted = nullptr;
+
+void end(int number) {
+  if (!interrupted->flush_from_signal(number)) return;
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+/// Notes events until a signal ends it; `noted` says how many there are.
+[[noreturn]] void note_until_interrupted(const std::filesystem::path& path,
+                                         std::atomic<std::uint64_t>& noted) {
+  interrupted = StreamWriter::open(path).release();
+  std::signal(SIGTERM, end);
+  for (std::uint64_t i = 0;; ++i) {
+    interrupted->event(alloc(4096, i, kNoStack));
+    noted = i + 1;
+    if (i % 500 == 0) interrupted->phase({{"phase", "forward"}});
+  }
+}
+
+TEST_F(StreamWriterTest, ASignalAtAnyMomentLosesNothing) {
+  auto* noted = new (mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+      std::atomic<std::uint64_t>(0);
+  for (int i = 0; i < 40; ++i) {
+    *noted = 0;
+    const pid_t child = fork();
+    if (child == 0) note_until_interrupted(path_, *noted);
+    while (*noted < 1000) usleep(100);
+    usleep(static_cast<useconds_t>(37 * i));
+    kill(child, SIGTERM);
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
+    const torchmem::Run run = read_stream_file(path_);
+    ASSERT_EQ(run.traces.size(), 1u);
+    ASSERT_GE(run.traces[0].size(), *noted);
+    for (std::uint64_t event = 0; event < run.traces[0].size(); ++event)
+      ASSERT_EQ(run.traces[0][event].size, event);
+  }
+  munmap(noted, 4096);
 }
 
 TEST_F(StreamWriterTest, APathThatCannotBeWrittenIsNamed) {
