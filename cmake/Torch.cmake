@@ -68,6 +68,8 @@ target_include_directories(
   torchmem_torch SYSTEM INTERFACE "${TORCH_DIR}/include" "${TORCH_DIR}/include/torch/csrc/api/include"
 )
 target_link_libraries(torchmem_torch INTERFACE torchmem::cuda_runtime)
+# The wheel is built so, and at::RecordFunction has a member more without: a debug build would read other fields.
+target_compile_definitions(torchmem_torch INTERFACE NDEBUG)
 # Without --no-as-needed the linker drops libtorch_cuda, and CUDA is never registered. The libraries' own needs (the
 # vendor's) are not looked for.
 #
