@@ -9,6 +9,7 @@
 
 #include "torchmem/analysis.h"
 #include "torchmem/run.h"
+#include "torchmem/text_style.h"
 
 namespace torchmem {
 
@@ -16,15 +17,6 @@ struct Advice;          // torchmem/advice.h
 struct Diff;            // torchmem/diff.h
 struct Scenario;        // torchmem/scenario.h
 struct ScenarioResult;  // torchmem/scenario.h
-
-// How a text report looks. No line is wider than `width`, which is at least 80.
-struct TextStyle {
-  size_t width = 80;
-  bool colours = false;  // of a terminal
-  bool blocks = false;   // bars of Unicode's block characters, else of '#'
-  // Entries of each list. Nothing: a few, and only of the lists that a first look wants.
-  std::optional<size_t> top;
-};
 
 // A profile as text: what ran where, the phases, the peak and what it is made of, what was assumed, and the
 // error if one ended it.
@@ -47,7 +39,7 @@ std::string memory_summary(const Run& run);
 std::string memory_summary(const nlohmann::json& statistics, int device, bool abbreviated = false);
 
 // What a model file holds ("torchmem.inspect/1", docs/schema/inspect.json).
-std::string model_text(const Run& run);
+std::string model_text(const Run& run, const TextStyle& style = {});
 nlohmann::json model_json(const Run& run);
 
 // What a run file or memory snapshot holds ("torchmem.snapshot/1", docs/schema/snapshot.json), with the

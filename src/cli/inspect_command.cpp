@@ -115,7 +115,7 @@ class InspectCommand : public Command {
       say_error(run, "");
       return exit_code_of(run.error->kind);
     }
-    if (common.json != "-") write_stdout(model_text(run));
+    if (common.json != "-") write_stdout(model_text(run, text_style(report_)));
     return ExitCode::yes;
   }
 

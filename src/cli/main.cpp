@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "cli/commands.h"
+#include "cli/help_format.h"
 #include "cli/output.h"
 #include "launch/first_process.h"
 
@@ -86,6 +87,7 @@ ExitCode run_command(Command& command) {
 ExitCode dispatch(std::vector<std::string> arguments) {
   CLI::App app(description, "torchmem");
   app.set_version_flag("--version", "torchmem " TORCHMEM_VERSION);
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
   app.footer("torchmem COMMAND --help tells more of each.");
   std::vector<std::unique_ptr<Command>> commands;

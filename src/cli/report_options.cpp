@@ -2,30 +2,20 @@
 
 #include <langinfo.h>
 #include <locale.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "cli/output.h"
+#include "cli/terminal.h"
 
 namespace torchmem {
 
 namespace {
 
-constexpr size_t least_width = 80;
-constexpr size_t most_width = 200;  // a line that is longer is hard to follow
 constexpr size_t markdown_entries = 5;
 
 constexpr const char* color_choices[] = {"auto", "always", "never"};
-
-size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return least_width;
-  return std::clamp<size_t>(size.ws_col, least_width, most_width);
-}
 
 // As no-color.org has it; a terminal without a name is one that can do nothing.
 bool takes_colours() {
@@ -79,10 +69,12 @@ void check_report_options(const ReportOptions& options, const std::string& json)
 }
 
 TextStyle text_style(const ReportOptions& options) {
-  bool terminal = isatty(STDOUT_FILENO) != 0;
   TextStyle style;
-  if (terminal) style.width = terminal_width();
-  style.colours = options.color == "always" || (options.color == "auto" && terminal && takes_colours());
+  if (std::optional<size_t> columns = output_columns()) {
+    style.width = *columns;
+    style.cuts = true;
+  }
+  style.colours = options.color == "always" || (options.color == "auto" && is_terminal() && takes_colours());
   style.blocks = is_utf8_locale();
   if (options.has_top) style.top = static_cast<size_t>(options.top);
   return style;

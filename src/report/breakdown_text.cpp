@@ -4,6 +4,7 @@
 
 #include "report/module_tree.h"
 #include "report/style.h"
+#include "report/table.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 
@@ -15,45 +16,7 @@ constexpr size_t default_modules = 6;
 constexpr size_t indent = 2;
 constexpr size_t bytes_width = 13;
 constexpr size_t share_width = 9;
-constexpr size_t gap = 2;
 constexpr size_t narrowest_name = 18;
-constexpr size_t widest_bar = 40;
-// What the numbers of a table of modules and the shortest bar that says something need.
-constexpr size_t beside_names = indent + 2 * bytes_width + share_width + gap + 16;
-
-// One table's columns: name, bytes, share of the whole, perhaps a second number, and a bar.
-struct Columns {
-  const TextStyle& style;
-  size_t name = 0;
-  uint64_t whole = 0;
-
-  std::string start(const std::string& text, uint64_t bytes) const {
-    return std::string(indent, ' ') + pad_right(shorten(printable(text), name), name) +
-           pad_left(format_bytes(bytes), bytes_width) + pad_left(percent(bytes, whole), share_width);
-  }
-  std::string bar_of(uint64_t bytes, size_t used, Tint tint) const {
-    size_t room = std::min(style.width - used - gap, widest_bar);
-    std::string drawn = bar(style, bytes, whole, room);
-    return drawn.empty() ? "" : std::string(gap, ' ') + tinted(style, tint, drawn);
-  }
-  std::string row(const std::string& text, uint64_t bytes, Tint tint) const {
-    std::string line = start(text, bytes);
-    return line + bar_of(bytes, columns_of(line), tint) + "\n";
-  }
-  std::string row_with_own(const std::string& text, uint64_t bytes, uint64_t own, Tint tint) const {
-    std::string line = start(text, bytes) + pad_left(format_bytes(own), bytes_width);
-    return line + bar_of(bytes, columns_of(line), tint) + "\n";
-  }
-  // A line that is no part of the sum.
-  std::string note(const std::string& text, uint64_t bytes) const {
-    return tinted(style, Tint::dim, start(text, bytes)) + "\n";
-  }
-  std::string head(const std::string& title, const std::string& second = "") const {
-    std::string line = pad_right(title, indent + name) + pad_left("bytes", bytes_width) +
-                       pad_left("share", share_width) + (second.empty() ? "" : pad_left(second, bytes_width));
-    return tinted(style, Tint::bold, line) + "\n";
-  }
-};
 
 // With its type, where both fit into the width.
 std::string module_name(const ShownModule& shown, size_t width = SIZE_MAX) {
@@ -63,68 +26,101 @@ std::string module_name(const ShownModule& shown, size_t width = SIZE_MAX) {
   return columns_of(both) <= width ? both : name;
 }
 
-// The lists' longest name, as far as there is room for it.
-size_t name_width(const Breakdown& breakdown, const std::vector<ShownModule>& modules, size_t top,
-                  const TextStyle& style) {
-  size_t longest = narrowest_name;
-  for (const ShownModule& module : modules) longest = std::max(longest, columns_of(module_name(module)));
-  for (const auto* list : {&breakdown.ops, &breakdown.lines}) {
-    for (size_t i = 0; i < list->size() && i < top; ++i) {
-      longest = std::max(longest, columns_of((*list)[i].name));
+// The tables of one moment: name, bytes, share of the whole, perhaps a second number, and a bar. Their
+// columns are below each other, with as much room for names as the narrowest of them leaves.
+class Tables {
+ public:
+  Tables(const Breakdown& breakdown, const TextStyle& style)
+      : breakdown_(breakdown),
+        style_(style),
+        top_(style.top.value_or(default_top)),
+        modules_(modules_to_show(breakdown.root, style.top.value_or(default_modules))) {
+    for (const ShownModule& module : modules_) names_ = std::max(names_, columns_of(module_name(module)));
+    for (const auto* list : {&breakdown.ops, &breakdown.lines}) {
+      for (size_t i = 0; i < list->size() && i < top_; ++i)
+        names_ = std::max(names_, columns_of(printable((*list)[i].name)));
     }
+    if (style.cuts) names_ = module_table(names_).width_of(0, style) - indent;
   }
-  return std::min(longest, style.width - beside_names);
-}
 
-std::string category_table(const Breakdown& breakdown, const Columns& columns) {
-  std::string text = columns.head("by category");
-  uint64_t requested = 0;
-  for (size_t i = 0; i < category_count; ++i) {
-    const Share& share = breakdown.categories[i];
-    requested += share.requested;
-    auto category = static_cast<Category>(i);
-    if (share.bytes == 0) continue;
-    text += columns.row(std::string(name_of(category)), share.bytes, tint_of(category));
+  std::string text() const {
+    std::string text = category_table().text(style_);
+    if (modules_.size() > 1) text += module_table(names_).text(style_);
+    return text + share_table("by operator", breakdown_.ops, TableColumn::Kind::name) +
+           share_table("by line", breakdown_.lines, TableColumn::Kind::path);
   }
-  return text + columns.note("rounding, in these", columns.whole - requested);
-}
 
-std::string module_table(const std::vector<ShownModule>& modules, const Columns& columns) {
-  if (modules.size() < 2) return "";
-  std::string text = columns.head("by module", "own");
-  for (const ShownModule& shown : modules) {
-    text += columns.row_with_own(module_name(shown, columns.name), shown.module->inclusive, shown.module->own,
-                                 Tint::cyan);
+ private:
+  Table table(const char* title, TableColumn::Kind kind = TableColumn::Kind::name) const {
+    return Table(
+        {{.title = title, .kind = kind, .width = indent + names_, .indent = indent, .least = narrowest_name},
+         {.title = "bytes", .width = bytes_width},
+         {.title = "share", .width = share_width}},
+        breakdown_.totals.allocated);
   }
-  return text;
-}
 
-// Of a file's path its end says most.
-std::string end_of(const std::string& text, size_t width) {
-  if (columns_of(text) <= width) return text;
-  size_t start = text.size() - std::min(text.size(), width - 3);
-  while (start < text.size() && (static_cast<uint8_t>(text[start]) & 0xc0) == 0x80)
-    ++start;  // whole characters
-  return "..." + text.substr(start);
-}
+  TableRow& add(Table& table, const std::string& name, uint64_t bytes, Tint tint) const {
+    TableRow& row =
+        table.add({printable(name), bytes_cell(bytes), percent(bytes, breakdown_.totals.allocated)});
+    row.part = bytes;
+    row.tint = tint;
+    return row;
+  }
 
-std::string share_table(const char* title, const std::vector<Share>& shares, size_t top,
-                        const Columns& columns, bool are_paths = false) {
-  bool all_unknown = shares.size() == 1 && shares.front().name.empty();
-  if (shares.empty() || all_unknown) return "";
-  std::string text = columns.head(title);
-  uint64_t rest = 0;
-  for (size_t i = 0; i < shares.size(); ++i) {
-    if (i < top) {
-      std::string name = owner_name(shares[i].name);
-      text += columns.row(are_paths ? end_of(name, columns.name) : name, shares[i].bytes, Tint::cyan);
-    } else {
-      rest += shares[i].bytes;
+  Table category_table() const {
+    Table categories = table("by category");
+    uint64_t requested = 0;
+    for (size_t i = 0; i < category_count; ++i) {
+      const Share& share = breakdown_.categories[i];
+      requested += share.requested;
+      auto category = static_cast<Category>(i);
+      if (share.bytes > 0) add(categories, share.name, share.bytes, tint_of(category));
     }
+    uint64_t rounding = breakdown_.totals.allocated - requested;
+    add(categories, "rounding, in these", rounding, Tint::dim).is_dim = true;
+    return categories;
   }
-  if (shares.size() <= top) return text;
-  return text + columns.note("and " + format_count(shares.size() - top) + " more", rest);
-}
+
+  Table module_table(size_t names) const {
+    Table modules({{.title = "by module",
+                    .kind = TableColumn::Kind::name,
+                    .width = indent + names,
+                    .indent = indent,
+                    .least = narrowest_name},
+                   {.title = "bytes", .width = bytes_width},
+                   {.title = "share", .width = share_width},
+                   {.title = "own", .width = bytes_width, .is_optional = true}},
+                  breakdown_.totals.allocated);
+    for (const ShownModule& shown : modules_) {
+      add(modules, module_name(shown, names), shown.module->inclusive, Tint::cyan)
+          .cells.push_back(bytes_cell(shown.module->own));
+    }
+    return modules;
+  }
+
+  std::string share_table(const char* title, const std::vector<Share>& shares, TableColumn::Kind kind) const {
+    bool all_unknown = shares.size() == 1 && shares.front().name.empty();
+    if (shares.empty() || all_unknown) return "";
+    Table owners = table(title, kind);
+    uint64_t rest = 0;
+    for (size_t i = 0; i < shares.size(); ++i) {
+      if (i < top_) {
+        add(owners, owner_name(shares[i].name), shares[i].bytes, Tint::cyan);
+      } else {
+        rest += shares[i].bytes;
+      }
+    }
+    if (shares.size() > top_)
+      add(owners, "and " + format_count(shares.size() - top_) + " more", rest, Tint::dim).is_dim = true;
+    return owners.text(style_);
+  }
+
+  const Breakdown& breakdown_;
+  const TextStyle& style_;
+  size_t top_;
+  std::vector<ShownModule> modules_;
+  size_t names_ = narrowest_name;
+};
 
 std::string shape_text(const TensorInfo& tensor) {
   if (tensor.dtype.empty()) return "";
@@ -171,8 +167,8 @@ std::string block_place(const Analysis& analysis, const BlockLife& block) {
 std::string entry(uint64_t bytes, const std::string& what, const std::string& more, const TextStyle& style) {
   std::string start = std::string(indent, ' ') + pad_left(format_bytes(bytes), bytes_width - 2) + "  ";
   size_t room = style.width - start.size();
-  return start + shorten(printable(what), room) + "\n" + std::string(start.size(), ' ') +
-         tinted(style, Tint::dim, shorten(printable(more), room)) + "\n";
+  return start + fitted(printable(what), room, style) + "\n" + std::string(start.size(), ' ') +
+         tinted(style, Tint::dim, fitted(printable(more), room, style)) + "\n";
 }
 
 std::string tensor_list(const Analysis& analysis, const Breakdown& breakdown, size_t top,
@@ -216,15 +212,7 @@ std::string owner_name(const std::string& name) { return name.empty() ? "(unknow
 std::string breakdown_text(const Analysis& analysis, const Breakdown& breakdown, const std::string& heading,
                            const TextStyle& style) {
   std::string text = heading;
-  if (breakdown.totals.allocated > 0) {
-    size_t top = style.top.value_or(default_top);
-    size_t most_modules = style.top.value_or(default_modules);
-    std::vector<ShownModule> modules = modules_to_show(breakdown.root, most_modules);
-    Columns columns{style, name_width(breakdown, modules, top, style), breakdown.totals.allocated};
-    text += category_table(breakdown, columns) + module_table(modules, columns) +
-            share_table("by operator", breakdown.ops, top, columns) +
-            share_table("by line", breakdown.lines, top, columns, true);
-  }
+  if (breakdown.totals.allocated > 0) text += Tables(breakdown, style).text();
   if (!style.top) return text;
   return text + tensor_list(analysis, breakdown, *style.top, style) +
          segment_list(analysis, breakdown, *style.top, style);
@@ -239,9 +227,10 @@ std::string moments_text(const Analysis& analysis, const TextStyle& style) {
       where = " (" + phase_name(*moment.phase, moment.iteration ? &*moment.iteration : nullptr) + ")";
     }
     std::string heading =
-        "\n" + tinted(style, Tint::bold, shorten(printable("at " + moment.name + where), style.width)) + "\n";
+        "\n" + tinted(style, Tint::bold, fitted(printable("at " + moment.name + where), style.width, style)) +
+        "\n";
     auto line = [&](const char* name, const std::string& value) {
-      heading += "  " + pad_right(name, 14) + value + "\n";
+      heading += fitted("  " + pad_right(name, 14) + value, style.width, style) + "\n";
     };
     const AllocatorTotals& totals = breakdown.totals;
     line("allocated", bytes_exactly(totals.allocated));
@@ -260,12 +249,12 @@ std::string growth_text(const Analysis& analysis, const TextStyle& style) {
   std::string text = "grows by " + format_bytes(growth.bytes_per_iteration) +
                      " an iteration, from iteration " + std::to_string(growth.first_iteration) + " on" +
                      (growth.phase.empty() ? "" : ", mostly in " + growth.phase);
-  text = tinted(style, Tint::yellow, shorten(text, style.width)) + "\n";
+  text = tinted(style, Tint::yellow, fitted(text, style.width, style)) + "\n";
   auto owner = [&](const char* what, const std::vector<Share>& shares) {
     if (shares.empty() || shares.front().name.empty()) return;
-    text += shorten("  " + pad_right(what, 14) + printable(shares.front().name) + ", " +
-                        percent(shares.front().bytes, growth.bytes_per_iteration) + " of it",
-                    style.width) +
+    text += fitted("  " + pad_right(what, 14) + printable(shares.front().name) + ", " +
+                       percent(shares.front().bytes, growth.bytes_per_iteration) + " of it",
+                   style.width, style) +
             "\n";
   };
   owner("category", growth.categories);
@@ -276,7 +265,7 @@ std::string growth_text(const Analysis& analysis, const TextStyle& style) {
     std::string what = analysis.has_limit() ? "the limit" : "what the device has";
     text += wrap(what + ", " + format_bytes(*analysis.room()) + ", is reached after at most " +
                      counted(*left, "more iteration"),
-                 2);
+                 2, style);
   }
   return text + "\n";
 }

@@ -36,12 +36,12 @@ std::string workspaces_of(const Run& run) {
 }
 
 // What else is to be known of the profile.
-std::string profile_notes(const Run& run) {
+std::string profile_notes(const Run& run, const TextStyle& style) {
   std::string text;
   if (std::string card = workspaces_of(run); !card.empty())
-    text += wrap("cuDNN's workspaces are those recorded on the " + card + ", not this card's", 2);
+    text += wrap("cuDNN's workspaces are those recorded on the " + card + ", not this card's", 2, style);
   std::string note = run.facts.value(json::json_pointer("/device/note"), std::string());
-  return text + wrap(note, 2);
+  return text + wrap(note, 2, style);
 }
 
 // Somebody else's text, with nothing in it that a terminal would act on.
@@ -72,20 +72,20 @@ std::string explanation(const Finding& finding, const Kind& kind) {
   return text;
 }
 
-std::string describe(const Finding& finding, const Kind& kind) {
+std::string describe(const Finding& finding, const Kind& kind, const TextStyle& style) {
   std::string name = text_field(finding.what, "name");
   std::string op = text_field(finding.what, "op");
   std::string text = name + ": " + explanation(finding, kind);
   text += " (" + counted(finding.count, "time");
   if (finding.bytes > 0) text += ", " + format_bytes(finding.bytes);
   text += ")";
-  std::string lines = wrap(text, 2);
+  std::string lines = wrap(text, 2, style);
   std::string place = text_field(finding.what, "line");
   if (!op.empty() && op != name) place = op + (place.empty() ? "" : " at " + place);
   if (std::string module = text_field(finding.what, "module"); !module.empty()) {
     place += (place.empty() ? "" : ", ") + std::string("module ") + module;
   }
-  if (!place.empty()) lines += wrap(place, 4);
+  if (!place.empty()) lines += wrap(place, 4, style);
   return lines;
 }
 
@@ -201,11 +201,12 @@ std::vector<const Finding*> of_kind(const std::vector<Finding>& findings, std::s
   return found;
 }
 
-std::string fidelity_text(const Run& run) {
-  std::string text = wrap(fidelity_line(run), 0) + profile_notes(run);
+std::string fidelity_text(const Run& run, const TextStyle& style) {
+  std::string text = wrap(fidelity_line(run), 0, style) + profile_notes(run, style);
   for (const Kind& kind : kinds) {
     std::vector<const Finding*> found = of_kind(run.findings, kind.name);
-    for (size_t i = 0; i < std::min(found.size(), shown_of_a_kind); ++i) text += describe(*found[i], kind);
+    for (size_t i = 0; i < std::min(found.size(), shown_of_a_kind); ++i)
+      text += describe(*found[i], kind, style);
     if (found.size() > shown_of_a_kind)
       text += "  and " + format_count(found.size() - shown_of_a_kind) + " more (--json lists all)\n";
   }

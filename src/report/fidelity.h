@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "torchmem/run.h"
+#include "torchmem/text_style.h"
 
 namespace torchmem {
 
@@ -24,7 +25,7 @@ bool says(const Finding& finding, const char* flag);
 std::string fidelity_line(const Run& run);
 
 // That, then one or two for each finding (the first few of a kind).
-std::string fidelity_text(const Run& run);
+std::string fidelity_text(const Run& run, const TextStyle& style = {});
 
 // Of a model that failed: how often a value was read before that only a kernel would have computed, where
 // first, and what it was taken for; "" for never. A model may fail for that alone.

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cctype>
 
 #include "report/breakdown_text.h"
 #include "report/fidelity.h"
+#include "report/markup.h"
 #include "report/module_tree.h"
 #include "report/phase_table.h"
 #include "report/run_header.h"
@@ -14,28 +14,6 @@
 namespace torchmem {
 
 namespace {
-
-// Text that Markdown shows as it is, also within a table: punctuation that it might act on gets a backslash,
-// HTML's an entity, and a line's end becomes a blank.
-std::string escaped(const std::string& text) {
-  constexpr std::string_view acting = "\\`*_{}[]()#+-!|~@$";
-  std::string result;
-  for (char c : valid_utf8(text)) {
-    if (c == '<') {
-      result += "&lt;";
-    } else if (c == '>') {
-      result += "&gt;";
-    } else if (c == '&') {
-      result += "&amp;";
-    } else if (std::iscntrl(static_cast<unsigned char>(c))) {
-      result += ' ';
-    } else {
-      if (acting.find(c) != std::string_view::npos) result += '\\';
-      result += c;
-    }
-  }
-  return result;
-}
 
 std::string row(const std::vector<std::string>& cells) {
   std::string line = "|";
@@ -69,7 +47,7 @@ std::string share_table(const char* title, const std::vector<Share>& shares, uin
       rest += shares[i].bytes;
       continue;
     }
-    text += row({escaped(owner_name(shares[i].name)), format_bytes(shares[i].bytes),
+    text += row({markdown_text(owner_name(shares[i].name)), format_bytes(shares[i].bytes),
                  percent(shares[i].bytes, whole)});
   }
   if (shares.size() <= top) return text;
@@ -86,8 +64,8 @@ std::string breakdown_tables(const Breakdown& breakdown, size_t top) {
     const Share& share = breakdown.categories[i];
     requested += share.requested;
     if (share.bytes == 0) continue;
-    categories += row({escaped(std::string(name_of(static_cast<Category>(i)))), format_bytes(share.bytes),
-                       percent(share.bytes, whole)});
+    categories += row({markdown_text(std::string(name_of(static_cast<Category>(i)))),
+                       format_bytes(share.bytes), percent(share.bytes, whole)});
   }
   categories +=
       row({"*rounding, in these*", format_bytes(whole - requested), percent(whole - requested, whole)});
@@ -96,8 +74,9 @@ std::string breakdown_tables(const Breakdown& breakdown, size_t top) {
   for (const ShownModule& module : shown) {
     std::string name = module.depth == 0 ? "(model)" : module.module->path;
     std::string type = short_type(module.module->type);
-    modules += row({escaped(type.empty() ? name : name + " " + type), format_bytes(module.module->inclusive),
-                    percent(module.module->inclusive, whole), format_bytes(module.module->own)});
+    modules +=
+        row({markdown_text(type.empty() ? name : name + " " + type), format_bytes(module.module->inclusive),
+             percent(module.module->inclusive, whole), format_bytes(module.module->own)});
   }
   std::string text = categories + "\n";
   if (shown.size() > 1) text += modules + "\n";
@@ -108,26 +87,8 @@ std::string breakdown_tables(const Breakdown& breakdown, size_t top) {
   return text;
 }
 
-std::string phases_markdown(const Run& run) {
-  std::string text = head({"phase", "iteration", "allocated", "peak", "reserved", "peak"});
-  auto cell = [](const std::optional<Usage>& usage, uint64_t Usage::*member) {
-    return usage ? format_bytes((*usage).*member) : std::string("-");
-  };
-  for (const PhaseRow& line : phase_rows(run.phases)) {
-    if (!line.phase) {
-      text += row({escaped(line.note), "", "", "", "", ""});
-      continue;
-    }
-    const Phase& phase = *line.phase;
-    text += row({escaped(phase.name), escaped(iteration_text(phase)), cell(phase.allocated, &Usage::current),
-                 cell(phase.allocated, &Usage::peak), cell(phase.reserved, &Usage::current),
-                 cell(phase.reserved, &Usage::peak)});
-  }
-  return text;
-}
-
 std::string place(const std::optional<std::string>& phase, const std::optional<int64_t>& iteration) {
-  return phase ? escaped(phase_name(*phase, iteration ? &*iteration : nullptr)) : std::string();
+  return phase ? markdown_text(phase_name(*phase, iteration ? &*iteration : nullptr)) : std::string();
 }
 
 std::string growth_markdown(const Analysis& analysis) {
@@ -136,7 +97,7 @@ std::string growth_markdown(const Analysis& analysis) {
   std::string text = "**Grows by " + format_bytes(growth.bytes_per_iteration) +
                      " an iteration**, from iteration " + std::to_string(growth.first_iteration) + " on";
   for (const auto* owners : {&growth.categories, &growth.modules, &growth.ops, &growth.lines}) {
-    if (!owners->empty() && !owners->front().name.empty()) text += ", " + escaped(owners->front().name);
+    if (!owners->empty() && !owners->front().name.empty()) text += ", " + markdown_text(owners->front().name);
   }
   if (std::optional<uint64_t> left = analysis.iterations_left()) {
     text += "; " + format_bytes(*analysis.room()) +
@@ -152,7 +113,7 @@ std::string moments_markdown(const Analysis& analysis, size_t top) {
   if (analysis.at_peak()) {
     text += breakdown_tables(*analysis.at_peak(), top);
   } else if (analysis.at_end()) {
-    text += "Only the end is known: " + escaped(analysis.gap()) + ".\n\n" +
+    text += "Only the end is known: " + markdown_text(analysis.gap()) + ".\n\n" +
             breakdown_tables(*analysis.at_end(), top);
   }
   for (const Breakdown& breakdown : analysis.moments()) {
@@ -180,30 +141,31 @@ std::string profile_markdown(const Analysis& analysis, size_t top) {
   const Run& run = analysis.run();
   std::string text;
   auto line = [&](const std::string& part) {
-    if (!part.empty()) text += (text.empty() ? "" : " · ") + escaped(part);
+    if (!part.empty()) text += (text.empty() ? "" : " · ") + markdown_text(part);
   };
   line(model_name(run));
   line(device_text(run));
   line(arguments_text(run));
   text = "### Memory\n\n" + (text.empty() ? "" : text + "\n\n");
-  if (std::string doubt = doubt_text(run); !doubt.empty()) text = "**" + escaped(doubt) + "**\n\n" + text;
+  if (std::string doubt = doubt_text(run); !doubt.empty())
+    text = "**" + markdown_text(doubt) + "**\n\n" + text;
   if (run.error) {
     bool memory = run.error->kind == ErrorKind::out_of_memory;
     text += "**" + std::string(memory ? "Out of memory" : "Ended") +
             (run.error->phase ? " in " + place(run.error->phase, run.error->iteration) : "") + ":** " +
-            escaped(run.error->message) + "\n\n";
+            markdown_text(run.error->message) + "\n\n";
   }
   if (analysis.peak()) text += peak_markdown(*analysis.peak());
   text += moments_markdown(analysis, top);
-  if (!run.phases.empty()) text += folded("Phases", phases_markdown(run));
-  return text + escaped(fidelity_line(run)) + "\n";
+  if (!run.phases.empty()) text += folded("Phases", phase_markdown(run));
+  return text + markdown_text(fidelity_line(run)) + "\n";
 }
 
 std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& analyses,
                               size_t top) {
   bool are_several = run.devices().size() > 1;
   if (run.is_ours && analyses.size() == 1 && !are_several) return profile_markdown(analyses.front(), top);
-  std::string text = "### Memory in " + escaped(name) + "\n\n";
+  std::string text = "### Memory in " + markdown_text(name) + "\n\n";
   if (analyses.empty()) return text + "Nothing is in it: no segments and no trace.\n";
   for (const Analysis& analysis : analyses) {
     if (are_several) text += "#### Device " + std::to_string(analysis.device()) + "\n\n";

@@ -1,5 +1,7 @@
 #include "report/markup.h"
 
+#include <cctype>
+
 #include "run/utf8.h"
 
 namespace torchmem {
@@ -26,6 +28,26 @@ std::string xml(std::string_view text) {
       default:
         // XML has no other control characters.
         result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return result;
+}
+
+std::string markdown_text(std::string_view text) {
+  constexpr std::string_view acting = "\\`*_{}[]()#+-!|~@$";
+  std::string result;
+  for (char c : valid_utf8(std::string(text))) {
+    if (c == '<') {
+      result += "&lt;";
+    } else if (c == '>') {
+      result += "&gt;";
+    } else if (c == '&') {
+      result += "&amp;";
+    } else if (std::iscntrl(static_cast<unsigned char>(c))) {
+      result += ' ';
+    } else {
+      if (acting.find(c) != std::string_view::npos) result += '\\';
+      result += c;
     }
   }
   return result;

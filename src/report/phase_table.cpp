@@ -1,27 +1,16 @@
 #include "report/phase_table.h"
 
-#include <cstdio>
-
-#include "report/style.h"
-#include "report/text.h"
-#include "torchmem/bytes.h"
+#include "report/statistics.h"
 
 namespace torchmem {
 
 namespace {
 
-std::string cell(const std::optional<Usage>& usage, uint64_t Usage::*member) {
-  return pad_left(usage ? format_bytes((*usage).*member) : "-", 13);
-}
-
-std::string phase_line(const Phase& phase) {
-  char time[32] = "-";
-  if (phase.duration_ms) std::snprintf(time, sizeof time, "%.1f", *phase.duration_ms);
-  return pad_right(shorten(printable(phase.name), 9), 9) + pad_left(shorten(iteration_text(phase), 7), 8) +
-         cell(phase.allocated, &Usage::current) + cell(phase.allocated, &Usage::peak) +
-         cell(phase.reserved, &Usage::current) + cell(phase.reserved, &Usage::peak) + pad_left(time, 11) +
-         "\n";
-}
+constexpr size_t name_width = 9;
+constexpr size_t longest_name = 24;
+constexpr size_t iteration_width = 8;
+constexpr size_t bytes_width = 13;
+constexpr size_t time_width = 11;
 
 bool same_memory(const Phase& a, const Phase& b) {
   auto same = [](const std::optional<Usage>& x, const std::optional<Usage>& y) {
@@ -54,12 +43,17 @@ bool same_group(const std::vector<Phase>& phases, const Group& a, const Group& b
   return true;
 }
 
-}  // namespace
-
+// "0", "0.2" (iteration and micro-batch), "-".
 std::string iteration_text(const Phase& phase) {
   std::string text = phase.iteration ? std::to_string(*phase.iteration) : "-";
   return phase.micro ? text + "." + std::to_string(*phase.micro) : text;
 }
+
+// A line of the table: a phase, or iterations that only repeat the one before.
+struct PhaseRow {
+  const Phase* phase = nullptr;
+  std::string note;  // where there is no phase: "iterations 2 to 9: the same"
+};
 
 std::vector<PhaseRow> phase_rows(const std::vector<Phase>& phases) {
   std::vector<PhaseRow> rows;
@@ -80,17 +74,40 @@ std::vector<PhaseRow> phase_rows(const std::vector<Phase>& phases) {
   return rows;
 }
 
-std::string phase_table(const Run& run, const TextStyle& style) {
-  if (run.phases.empty()) return "";
-  std::string text =
-      tinted(style, Tint::bold,
-             pad_right("phase", 9) + pad_left("iter", 8) + pad_left("allocated", 13) + pad_left("peak", 13) +
-                 pad_left("reserved", 13) + pad_left("peak", 13) + pad_left("ms", 11)) +
-      "\n";
-  for (const PhaseRow& row : phase_rows(run.phases)) {
-    text += row.phase ? phase_line(*row.phase) : tinted(style, Tint::dim, "  " + row.note) + "\n";
+Table phase_table(const Run& run, const char* iteration_title, bool with_time) {
+  std::vector<TableColumn> columns = {
+      {.title = "phase", .kind = TableColumn::Kind::name, .width = name_width, .least = longest_name},
+      {.title = iteration_title, .width = iteration_width}};
+  auto is_shown = [&](const Statistic<Phase>& statistic) {
+    return with_time || statistic.unit == Unit::bytes;
+  };
+  for (const Statistic<Phase>& statistic : phase_statistics) {
+    if (!is_shown(statistic)) continue;
+    bool is_allocated = columns.size() < 4;  // the first two numbers stay however narrow it is
+    columns.push_back({.title = statistic.title,
+                       .width = statistic.unit == Unit::bytes ? bytes_width : time_width,
+                       .is_optional = !is_allocated});
   }
-  return text + "\n";
+  Table table(std::move(columns));
+  for (const PhaseRow& row : phase_rows(run.phases)) {
+    if (!row.phase) {
+      table.add_note(row.note);
+      continue;
+    }
+    TableRow& added = table.add({printable(row.phase->name), iteration_text(*row.phase)});
+    for (const Statistic<Phase>& statistic : phase_statistics) {
+      if (is_shown(statistic)) added.cells.push_back(cell_of(statistic, *row.phase));
+    }
+  }
+  return table;
 }
+
+}  // namespace
+
+std::string phase_text(const Run& run, const TextStyle& style) {
+  return run.phases.empty() ? "" : phase_table(run, "iter", true).text(style) + "\n";
+}
+
+std::string phase_markdown(const Run& run) { return phase_table(run, "iteration", false).markdown(); }
 
 }  // namespace torchmem

@@ -1,25 +1,16 @@
-// The phases of a run, as a table.
+// The phases of a run, as a table. Iterations that only repeat the one before are a line.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "torchmem/report.h"
 
 namespace torchmem {
 
-// A line of the table: a phase, or iterations that only repeat the one before.
-struct PhaseRow {
-  const Phase* phase = nullptr;
-  std::string note;  // where there is no phase: "iterations 2 to 9: the same"
-};
-std::vector<PhaseRow> phase_rows(const std::vector<Phase>& phases);
-
-// "0", "0.2" (iteration and micro-batch), "-".
-std::string iteration_text(const Phase& phase);
-
 // "" when there are no phases.
-std::string phase_table(const Run& run, const TextStyle& style);
+std::string phase_text(const Run& run, const TextStyle& style);
+
+// For a pull request, without times.
+std::string phase_markdown(const Run& run);
 
 }  // namespace torchmem

@@ -26,12 +26,12 @@ std::string peak_lines(const Analysis& analysis, const TextStyle& style) {
   if (peak.phase) where = ", in " + phase_name(*peak.phase, peak.iteration ? &*peak.iteration : nullptr);
   std::string text;
   auto line = [&](const char* name, const std::string& value) {
-    text += pad_right(name, 16) + shorten(printable(value), style.width - 16) + "\n";
+    text += pad_right(name, 16) + fitted(printable(value), style.width - 16, style) + "\n";
   };
-  text +=
-      "peak allocated  " +
-      tinted(style, Tint::bold, shorten(printable(bytes_exactly(peak.allocated) + where), style.width - 16)) +
-      "\n";
+  text += "peak allocated  " +
+          tinted(style, Tint::bold,
+                 fitted(printable(bytes_exactly(peak.allocated) + where), style.width - 16, style)) +
+          "\n";
   if (peak.reserved) line("peak reserved", bytes_exactly(*peak.reserved));
   if (peak.device_bytes)
     line("peak on device", bytes_exactly(*peak.device_bytes) + ", with context and modules");
@@ -50,14 +50,14 @@ std::string peak_lines(const Analysis& analysis, const TextStyle& style) {
 std::string peak_views(const Analysis& analysis, const TextStyle& style) {
   if (!analysis.at_peak()) {
     if (!analysis.at_end()) return "";
-    std::string text = wrap("Only the end is known: " + analysis.gap() + ".", 0);
+    std::string text = wrap("Only the end is known: " + analysis.gap() + ".", 0, style);
     return "\n" + breakdown_text(analysis, *analysis.at_end(), text, style);
   }
   uint64_t traced = analysis.at_peak()->totals.allocated;
   if (traced == 0) return "";
   std::string text = "\n";
   if (analysis.peak() && analysis.peak()->allocated != traced) {
-    text += wrap("The trace's own peak is " + bytes_exactly(traced) + "; what follows is of that.", 0);
+    text += wrap("The trace's own peak is " + bytes_exactly(traced) + "; what follows is of that.", 0, style);
   }
   return breakdown_text(analysis, *analysis.at_peak(), text, style);
 }
@@ -67,8 +67,8 @@ std::string peak_views(const Analysis& analysis, const TextStyle& style) {
 std::string profile_text(const Analysis& analysis, const TextStyle& style) {
   const Run& run = analysis.run();
   std::string text;
-  if (std::string doubt = doubt_text(run); !doubt.empty()) text = wrap(doubt, 0) + "\n";
-  text += run_header(run, style) + phase_table(run, style);
+  if (std::string doubt = doubt_text(run); !doubt.empty()) text = wrap(doubt, 0, style) + "\n";
+  text += run_header(run, style) + phase_text(run, style);
   if (analysis.peak()) text += peak_lines(analysis, style);
   text += peak_views(analysis, style);
   text += moments_text(analysis, style);
@@ -81,10 +81,10 @@ std::string profile_text(const Analysis& analysis, const TextStyle& style) {
     }
     bool memory = run.error->kind == ErrorKind::out_of_memory;
     std::string title = (memory ? "out of memory" : "ended") + where + ":";
-    text += tinted(style, Tint::red, shorten(printable(title), style.width)) + "\n" +
-            wrap(run.error->message, 2) + "\n";
+    text += tinted(style, Tint::red, fitted(printable(title), style.width, style)) + "\n" +
+            wrap(run.error->message, 2, style) + "\n";
   }
-  return text + fidelity_text(run);
+  return text + fidelity_text(run, style);
 }
 
 }  // namespace torchmem

@@ -77,8 +77,8 @@ std::string run_header(const Run& run, const TextStyle& style) {
   std::string text;
   auto line = [&](const char* name, const std::string& value) {
     if (value.empty()) return;
-    text +=
-        tinted(style, Tint::dim, pad_right(name, 11)) + shorten(printable(value), style.width - 11) + "\n";
+    text += tinted(style, Tint::dim, pad_right(name, 11)) +
+            fitted(printable(value), style.width - 11, style) + "\n";
   };
   line("model", model_name(run));
   line("device", device_text(run));

@@ -79,28 +79,31 @@ void add_analysis(const Analysis& analysis, const End& end, size_t most_blocks, 
   if (analysis.growth()) object["growth"] = growth_json(analysis, most_blocks);
 }
 
-std::string device_lines(const Run& run, const Analysis& analysis) {
+std::string device_lines(const Run& run, const Analysis& analysis, const TextStyle& style) {
   int32_t device = analysis.device();
   End end = end_of(run, device);
   std::string text = "device " + std::to_string(device) + "\n";
+  auto line = [&](const char* name, const std::string& value) {
+    text += fitted("  " + pad_right(name, 11) + value, style.width, style) + "\n";
+  };
   if (const std::vector<Event>* trace = trace_of(run, device)) {
-    text += "  trace:     " + counted(trace->size(), "event") + ", " +
-            counted(count_of(*trace, Action::alloc), "allocation") + ", " +
-            counted(count_of(*trace, Action::oom), "out-of-memory error") + "\n";
+    line("trace:", counted(trace->size(), "event") + ", " +
+                       counted(count_of(*trace, Action::alloc), "allocation") + ", " +
+                       counted(count_of(*trace, Action::oom), "out-of-memory error"));
     if (std::optional<PeakMoment> peak = find_peak_moment(run, device)) {
-      text += "  peak:      allocated " + bytes_exactly(peak->totals.allocated) + "\n";
-      text += "             reserved  " + bytes_exactly(peak->peak_reserved) + "\n";
+      line("peak:", "allocated " + bytes_exactly(peak->totals.allocated));
+      line("", "reserved  " + bytes_exactly(peak->peak_reserved));
     } else {
-      text += "  peak:      not known, the trace does not fit together\n";
+      line("peak:", "not known, the trace does not fit together");
     }
   } else {
-    text += "  trace:     none was recorded, so only the end is known\n";
+    line("trace:", "none was recorded, so only the end is known");
   }
-  text += "  end:       allocated " + bytes_exactly(end.allocated) + "\n";
-  text += "             reserved  " + bytes_exactly(end.reserved) + " in " +
-          counted(end.segments, "segment") + "\n";
-  return text + "             free in them " + bytes_exactly(end.reserved - end.active) + ", largest piece " +
-         format_bytes(end.largest_inactive) + "\n";
+  line("end:", "allocated " + bytes_exactly(end.allocated));
+  line("", "reserved  " + bytes_exactly(end.reserved) + " in " + counted(end.segments, "segment"));
+  line("", "free in them " + bytes_exactly(end.reserved - end.active) + ", largest piece " +
+               format_bytes(end.largest_inactive));
+  return text;
 }
 
 // The views of a device whose phases nobody told: at the peak, else at the end.
@@ -109,7 +112,7 @@ std::string device_views(const Analysis& analysis, const TextStyle& style) {
   if (!shown) return "";
   std::string heading = "\n";
   if (!analysis.at_peak())
-    heading += wrap("At the end, since the peak is not known: " + analysis.gap() + ".", 0);
+    heading += wrap("At the end, since the peak is not known: " + analysis.gap() + ".", 0, style);
   std::string growth = growth_text(analysis, style);
   return breakdown_text(analysis, *shown, heading, style) + moments_text(analysis, style) +
          (growth.empty() ? "" : "\n" + growth);
@@ -161,10 +164,11 @@ json snapshot_json(const Run& run, const std::string& name, const std::list<Anal
 std::string snapshot_text(const Run& run, const std::string& name, const std::list<Analysis>& analyses,
                           const TextStyle& style) {
   std::string text =
-      wrap(printable(name) + ": " + (run.is_ours ? "run file of torchmem" : "memory snapshot of PyTorch"), 0);
-  if (analyses.empty()) text += "  nothing is in it: no segments and no trace\n";
+      wrap(printable(name) + ": " + (run.is_ours ? "run file of torchmem" : "memory snapshot of PyTorch"), 0,
+           style);
+  if (analyses.empty()) text += wrap("nothing is in it: no segments and no trace", 2, style);
   for (const Analysis& analysis : analyses) {
-    text += device_lines(run, analysis);
+    text += device_lines(run, analysis, style);
     // The main device's are in the profile.
     if (run.is_ours && analysis.device() == run.main_device()) continue;
     text += device_views(analysis, style);

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "torchmem/report.h"
+#include "torchmem/run.h"
+#include "torchmem/text_style.h"
 
 namespace torchmem {
 

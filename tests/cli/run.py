@@ -78,6 +78,7 @@ class Environment:
         result = {name: value for name, value in os.environ.items() if not name.startswith(('TORCHMEM_', 'PYTORCH_'))}
         result['PATH'] = f"{folder / '.bin'}:{result.get('PATH', '/usr/bin:/bin')}"
         result['LC_ALL'] = 'C.UTF-8'
+        result.pop('COLUMNS', None)  # that of the terminal that tests are started from
         result['MODELS'] = str(self.models)
         result['SOURCE'] = str(ROOT)
         return result

@@ -7,19 +7,21 @@
 namespace torchmem {
 namespace {
 
-std::string text_of(const torchmem::Run& run) { return profile_text(Analysis(run, run.main_device())); }
-
-std::string snapshot_text_of(const torchmem::Run& run, const std::string& name) {
-  return snapshot_text(run, name, analyse_devices(run));
+std::string text_of(const torchmem::Run& run, const TextStyle& style = {}) {
+  return profile_text(Analysis(run, run.main_device()), style);
 }
 
-void expect_fits(const std::string& text) {
+std::string snapshot_text_of(const torchmem::Run& run, const std::string& name, const TextStyle& style = {}) {
+  return snapshot_text(run, name, analyse_devices(run), style);
+}
+
+void expect_fits(const std::string& text, size_t width = 80) {
   EXPECT_EQ(text.find("nan"), std::string::npos);
   EXPECT_EQ(text.find("inf"), std::string::npos);
   for (size_t start = 0; start < text.size();) {
     size_t end = text.find('\n', start);
     ASSERT_NE(end, std::string::npos) << "the last line does not end";
-    EXPECT_LE(end - start, 80u) << text.substr(start, end - start);
+    EXPECT_LE(end - start, width) << text.substr(start, end - start);
     start = end + 1;
   }
 }
@@ -32,7 +34,7 @@ TEST(ProfileText, OfNothing) {
             "fidelity: complete, nothing was assumed; this profile was not verified against a\ndevice\n");
 }
 
-// Totals of 0 divide nothing; long names keep within the width.
+// Totals of 0 divide nothing; long names keep within a terminal's width, and are whole elsewhere.
 TEST(ProfileText, FitsWhateverTheRunHolds) {
   std::string name(300, 'm');
   torchmem::Run run = read_stream(
@@ -48,9 +50,15 @@ TEST(ProfileText, FitsWhateverTheRunHolds) {
           name + "\",\"bytes\":18446744073709551615}\n" + "X {\"kind\":\"model_failed\",\"message\":\"" +
           name + "\"}\n",
       "s");
-  expect_fits(text_of(run));
-  expect_fits(snapshot_text_of(run, name));
-  expect_fits(model_text(run));
+  for (size_t width : {size_t{40}, size_t{80}, size_t{120}}) {
+    TextStyle style;
+    style.width = width;
+    style.cuts = true;
+    expect_fits(text_of(run, style), width);
+    expect_fits(snapshot_text_of(run, name, style), width);
+    expect_fits(model_text(run, style), width);
+  }
+  EXPECT_NE(text_of(run).find(name + " "), std::string::npos);
 }
 
 TEST(ProfileText, PhasesWithoutTraceStillHaveAPeak) {

@@ -25,9 +25,25 @@ TEST(Text, WrapsAtEightyColumns) {
 TEST(Text, ALongWordLosesItsMiddle) {
   EXPECT_EQ(shorten("abcdefghijkl", 12), "abcdefghijkl");
   EXPECT_EQ(shorten("abcdefghijklm", 9), "ab...jklm");
-  EXPECT_EQ(wrap(std::string(200, 'x'), 0).size(), 81u);
+  TextStyle terminal;
+  terminal.cuts = true;
+  EXPECT_EQ(wrap(std::string(200, 'x'), 0, terminal).size(), 81u);
+  EXPECT_EQ(wrap(std::string(200, 'x'), 0).size(), 201u);
   // Columns, not bytes, and never half a character.
   EXPECT_EQ(shorten("äöüäöüäöüäöü", 9), "äö...üäöü");
+}
+
+// As a terminal shows them: wide ones in two, accents over the letter before.
+TEST(Text, ColumnsAreATerminals) {
+  EXPECT_EQ(columns_of("模型"), 4u);
+  EXPECT_EQ(columns_of("e\xcc\x81"), 1u);
+  EXPECT_EQ(columns_of("\xff\xfe"
+                       "a"),
+            3u);
+  EXPECT_EQ(pad_left("模", 4), "  模");
+  EXPECT_EQ(cut("模型模型模型", 9), "模型模...");
+  EXPECT_EQ(cut_start("模型模型模型", 8), "...模型");
+  EXPECT_EQ(shorten("a模型模型模型", 9), "a...模型");
 }
 
 TEST(Text, CutTextLosesItsEnd) {
