@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "launch/runner.h"
 #include "report/comparison.h"
 #include "request/sizes.h"
@@ -61,7 +62,7 @@ class CompareCommand : public Command {
                  if (!common.json.empty()) write_json_output(common.json, comparison_json(outcomes));
                },
                [&] {
-                 if (common.json != "-") write_stdout(comparison_text(outcomes));
+                 if (common.json != "-") write_stdout(comparison_text(outcomes, output_style()));
                }});
     ExitCode code = ExitCode::yes;
     for (const Outcome& outcome : outcomes) {

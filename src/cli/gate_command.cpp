@@ -14,6 +14,7 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/process_report.h"
+#include "cli/terminal.h"
 #include "launch/engine_facts.h"
 #include "launch/layout.h"
 #include "launch/program_run.h"
@@ -426,7 +427,7 @@ class GateCommand : public Command {
     // An error alone is said on standard error.
     bool has_text = report.verdict() != GateVerdict::error || !report.numbers.is_null();
     bool is_taken = common.json == "-" || junit_ == "-" || markdown_ == "-";
-    if (is_result && has_text && !is_taken) attempt([&] { write_stdout(gate_text(report)); });
+    if (is_result && has_text && !is_taken) attempt([&] { write_stdout(gate_text(report, output_style())); });
     return all;
   }
 

@@ -69,11 +69,7 @@ void check_report_options(const ReportOptions& options, const std::string& json)
 }
 
 TextStyle text_style(const ReportOptions& options) {
-  TextStyle style;
-  if (std::optional<size_t> columns = output_columns()) {
-    style.width = *columns;
-    style.cuts = true;
-  }
+  TextStyle style = output_style();
   style.colours = options.color == "always" || (options.color == "auto" && is_terminal() && takes_colours());
   style.blocks = is_utf8_locale();
   if (options.has_top) style.top = static_cast<size_t>(options.top);

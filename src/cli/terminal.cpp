@@ -41,4 +41,13 @@ std::optional<size_t> output_columns() {
   return std::clamp(*columns, least_columns, most_columns);
 }
 
+TextStyle output_style() {
+  TextStyle style;
+  if (std::optional<size_t> columns = output_columns()) {
+    style.width = *columns;
+    style.cuts = true;
+  }
+  return style;
+}
+
 }  // namespace torchmem::cli

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "torchmem/text_style.h"
+
 namespace torchmem::cli {
 
 bool is_terminal();
@@ -11,5 +13,8 @@ bool is_terminal();
 // Its columns, or those that the variable COLUMNS says, which goes first and needs no terminal. Nothing:
 // there is no terminal, so that lines may be of any width.
 std::optional<size_t> output_columns();
+
+// Text for standard output, without colours.
+TextStyle output_style();
 
 }  // namespace torchmem::cli

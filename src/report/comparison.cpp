@@ -3,10 +3,11 @@
 #include <cstdio>
 
 #include "report/fidelity.h"
+#include "report/markup.h"
 #include "report/outcome_report.h"
+#include "report/statistics.h"
 #include "report/text.h"
 #include "run/phase_json.h"
-#include "torchmem/bytes.h"
 
 namespace torchmem {
 
@@ -29,26 +30,33 @@ std::string ratio_text(const Outcome& first, const Outcome& outcome) {
   return text;
 }
 
-std::string size_text(const std::optional<uint64_t>& bytes) { return bytes ? format_bytes(*bytes) : "-"; }
-
-std::string row(const Outcome& first, const Outcome& outcome) {
-  std::string name = outcome.name;
-  std::string text;
-  if (name.size() >= name_width) {
-    text += shorten(name, report_width) + "\n";
-    name.clear();
+// In Markdown a peak is called one, since the first column does not say it.
+Table comparison_table(const std::vector<Outcome>& outcomes, const TextStyle* style) {
+  std::vector<TableColumn> columns = {
+      {.title = style ? "peak of" : "variant", .kind = TableColumn::Kind::words, .width = name_width}};
+  for (const Statistic<Peak>& statistic : peak_statistics)
+    columns.push_back({.title = style ? statistic.title : statistic.full_title, .width = cell_width});
+  columns.push_back({.title = "ratio", .width = ratio_width, .is_optional = true});
+  Table table(std::move(columns));
+  for (const Outcome& outcome : outcomes) {
+    TableRow& row = table.add({outcome.name});
+    if (is_measured(outcome)) {
+      for (const Statistic<Peak>& statistic : peak_statistics)
+        row.cells.push_back(cell_of(statistic, *outcome.peak));
+      row.cells.push_back(number_cell(ratio_text(outcomes.front(), outcome)));
+      continue;
+    }
+    const std::string why = outcome.run.error ? error_text(outcome.run) : "nothing was measured";
+    if (style) {
+      row.below = wrap(why, 2, *style);
+    } else {
+      row.cells.emplace_back(why);
+    }
   }
-  if (!is_measured(outcome)) {
-    if (!name.empty()) text += name + "\n";
-    return text + wrap(outcome.run.error ? error_text(outcome.run) : "nothing was measured", 2);
-  }
-  return text + pad_right(name, name_width) + pad_left(format_bytes(outcome.peak->allocated), cell_width) +
-         pad_left(size_text(outcome.peak->reserved), cell_width) +
-         pad_left(size_text(outcome.peak->device_bytes), cell_width) +
-         pad_left(ratio_text(first, outcome), ratio_width) + "\n";
+  return table;
 }
 
-std::string difference_text(const Outcome& first, const Outcome& outcome) {
+std::string difference_text(const Outcome& first, const Outcome& outcome, const TextStyle& style) {
   if (!is_measured(outcome) || !first.categories || !outcome.categories) return "";
   std::string text;
   for (size_t i = 0; i < category_count; ++i) {
@@ -58,7 +66,7 @@ std::string difference_text(const Outcome& first, const Outcome& outcome) {
     text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<Category>(i))) + " " +
             signed_bytes(from, to);
   }
-  return wrap(outcome.name + ": " + (text.empty() ? "the same in every category" : text), 2);
+  return wrap(outcome.name + ": " + (text.empty() ? "the same in every category" : text), 2, style);
 }
 
 // What is to be known of how far the numbers can be trusted, a line each.
@@ -82,19 +90,17 @@ std::vector<std::string> fidelity_notes(const std::vector<Outcome>& outcomes) {
 
 }  // namespace
 
-std::string comparison_text(const std::vector<Outcome>& outcomes) {
+std::string comparison_text(const std::vector<Outcome>& outcomes, const TextStyle& style) {
   const Outcome& first = outcomes.front();
-  std::string text = wrap(where_text(first.run), 0) + "\n" + pad_right("peak of", name_width) +
-                     pad_left("allocated", cell_width) + pad_left("reserved", cell_width) +
-                     pad_left("on device", cell_width) + pad_left("ratio", ratio_width) + "\n";
-  for (const Outcome& outcome : outcomes) text += row(first, outcome);
+  std::string text =
+      wrap(where_text(first.run), 0, style) + "\n" + comparison_table(outcomes, &style).text(style);
   std::string differences;
-  for (size_t i = 1; i < outcomes.size(); ++i) differences += difference_text(first, outcomes[i]);
+  for (size_t i = 1; i < outcomes.size(); ++i) differences += difference_text(first, outcomes[i], style);
   if (!differences.empty()) {
-    text += "\n" + wrap("allocated at the peak, against " + first.name + ":", 0) + differences;
+    text += "\n" + wrap("allocated at the peak, against " + first.name + ":", 0, style) + differences;
   }
-  text += "\n" + wrap("ratio: of allocated, to " + first.name, 0);
-  for (const std::string& note : fidelity_notes(outcomes)) text += wrap(note, 0);
+  text += "\n" + wrap("ratio: of allocated, to " + first.name, 0, style);
+  for (const std::string& note : fidelity_notes(outcomes)) text += wrap(note, 0, style);
   return text;
 }
 
@@ -131,20 +137,10 @@ json comparison_json(const std::vector<Outcome>& outcomes) {
 
 std::string comparison_markdown(const std::vector<Outcome>& outcomes) {
   const Outcome& first = outcomes.front();
-  std::string text = markdown_cell(where_text(first.run)) +
-                     "\n\n| variant | peak allocated | peak reserved | on device | ratio |\n"
-                     "| --- | ---: | ---: | ---: | ---: |\n";
-  for (const Outcome& outcome : outcomes) {
-    text += "| " + markdown_cell(outcome.name) + " | ";
-    if (is_measured(outcome)) {
-      text += format_bytes(outcome.peak->allocated) + " | " + size_text(outcome.peak->reserved) + " | " +
-              size_text(outcome.peak->device_bytes) + " | " + ratio_text(first, outcome) + " |\n";
-    } else {
-      text += markdown_cell(error_text(outcome.run)) + " | | | |\n";
-    }
-  }
-  text += "\nratio: of allocated, to " + markdown_cell(first.name) + "\n";
-  for (const std::string& note : fidelity_notes(outcomes)) text += "\n" + markdown_cell(note) + "\n";
+  std::string text = markdown_text(where_text(first.run)) + "\n\n" +
+                     comparison_table(outcomes, nullptr).markdown() + "\nratio: of allocated, to " +
+                     markdown_text(first.name) + "\n";
+  for (const std::string& note : fidelity_notes(outcomes)) text += "\n" + markdown_text(note) + "\n";
   return text;
 }
 

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "torchmem/outcome.h"
+#include "torchmem/text_style.h"
 
 namespace torchmem {
 
 // One row a variant; below, what differs by category.
-std::string comparison_text(const std::vector<Outcome>& outcomes);
+std::string comparison_text(const std::vector<Outcome>& outcomes, const TextStyle& style = {});
 
 // "torchmem.compare/1" (docs/schema/compare.json).
 nlohmann::json comparison_json(const std::vector<Outcome>& outcomes);

@@ -7,6 +7,7 @@
 #include "report/markup.h"
 #include "report/outcome_report.h"
 #include "report/style.h"
+#include "report/table.h"
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "torchmem/bytes.h"
@@ -42,12 +43,35 @@ std::string failure_text(const GateCheck& check) {
          (check.baseline ? " allow" : " allows");
 }
 
-std::string row(const GateCheck& check) {
-  return pad_right(shorten(one_line(check.name), name_width - 1), name_width) +
-         pad_left(format_bytes(check.measured), cell_width) +
-         pad_left(check.baseline ? format_bytes(*check.baseline) : "budget", cell_width) +
-         pad_left(format_bytes(check.allowed), cell_width) + "  " + (check.passed() ? "passed" : "FAILED") +
-         "\n";
+Table check_table(const GateReport& report) {
+  Table table({{.title = "", .kind = TableColumn::Kind::name, .width = name_width},
+               {.title = "measured", .width = cell_width},
+               {.title = "baseline", .width = cell_width},
+               {.title = "allowed", .width = cell_width}});
+  for (const GateCheck& check : report.checks) {
+    table
+        .add({one_line(check.name), bytes_cell(check.measured),
+              check.baseline ? bytes_cell(*check.baseline) : number_cell("budget"),
+              bytes_cell(check.allowed)})
+        .mark = check.passed() ? "passed" : "FAILED";
+  }
+  return table;
+}
+
+// With every byte, and the verdict in a column.
+std::string check_markdown(const GateReport& report) {
+  Table table({{.title = "", .kind = TableColumn::Kind::name},
+               {.title = "measured"},
+               {.title = "baseline"},
+               {.title = "allowed"},
+               {.title = "", .kind = TableColumn::Kind::name}});
+  for (const GateCheck& check : report.checks) {
+    table.add({one_line(check.name), number_cell(bytes_exactly(check.measured)),
+               number_cell(check.baseline ? bytes_exactly(*check.baseline) : "budget"),
+               number_cell(bytes_exactly(check.allowed)),
+               number_cell(check.passed() ? "passed" : "**failed**")});
+  }
+  return table.markdown();
 }
 
 std::string growth_line(const GateGrowth& growth) {
@@ -170,28 +194,25 @@ GateVerdict GateReport::verdict() const {
   return all ? GateVerdict::passed : GateVerdict::failed;
 }
 
-std::string gate_text(const GateReport& report) {
-  std::string text = wrap(one_line(report.what), 0);
-  if (!report.against.empty()) text += wrap("against " + one_line(report.against), 0);
-  for (const std::string& warning : report.warnings) text += wrap("warning: " + one_line(warning), 0);
-  if (!report.checks.empty()) {
-    text += "\n" + pad_right("", name_width) + pad_left("measured", cell_width) +
-            pad_left("baseline", cell_width) + pad_left("allowed", cell_width) + "\n";
-  }
-  for (const GateCheck& check : report.checks) text += row(check);
+std::string gate_text(const GateReport& report, const TextStyle& style) {
+  std::string text = wrap(one_line(report.what), 0, style);
+  if (!report.against.empty()) text += wrap("against " + one_line(report.against), 0, style);
+  for (const std::string& warning : report.warnings) text += wrap("warning: " + one_line(warning), 0, style);
+  if (!report.checks.empty()) text += "\n" + check_table(report).text(style);
   text += "\n";
   for (const GateCheck& check : report.checks) {
-    if (!check.passed()) text += wrap(one_line(failure_text(check)), 0);
+    if (!check.passed()) text += wrap(one_line(failure_text(check)), 0, style);
   }
   for (const auto& [title, lines] : explanations(report)) {
     text += std::string(title) + ":\n";
-    for (size_t i = 0; i < std::min(lines.size(), shown_growth); ++i) text += wrap(one_line(lines[i]), 2);
+    for (size_t i = 0; i < std::min(lines.size(), shown_growth); ++i)
+      text += wrap(one_line(lines[i]), 2, style);
     if (lines.size() > shown_growth)
       text += "  and " + format_count(lines.size() - shown_growth) + " more (--json lists all)\n";
   }
-  if (report.error) text += wrap(one_line(problem_text(report)), 0);
-  text += wrap(one_line(outcome_text(report)), 0);
-  text += wrap(report.fidelity, 0);
+  if (report.error) text += wrap(one_line(problem_text(report)), 0, style);
+  text += wrap(one_line(outcome_text(report)), 0, style);
+  text += wrap(report.fidelity, 0, style);
   if (!report.checks.empty() || report.error)
     text += std::string("gate: ") + verdict_text(report.verdict()) + "\n";
   return without_commands(text);
@@ -272,26 +293,19 @@ std::string gate_junit(const GateReport& report) {
 
 std::string gate_markdown(const GateReport& report) {
   std::string text = std::string("**torchmem gate: ") + verdict_text(report.verdict()) + "** for " +
-                     markdown_cell(one_line(report.what)) + "\n";
-  if (!report.checks.empty()) {
-    text += "\n| | measured | baseline | allowed | |\n| --- | ---: | ---: | ---: | --- |\n";
-  }
-  for (const GateCheck& check : report.checks) {
-    text += "| " + markdown_cell(check.name) + " | " + bytes_exactly(check.measured) + " | " +
-            (check.baseline ? bytes_exactly(*check.baseline) : "budget") + " | " +
-            bytes_exactly(check.allowed) + " | " + (check.passed() ? "passed" : "**failed**") + " |\n";
-  }
+                     markdown_text(one_line(report.what)) + "\n";
+  if (!report.checks.empty()) text += "\n" + check_markdown(report);
   for (const auto& [title, lines] : explanations(report)) {
     text += "\n" + capitalized(title) + ":\n\n";
     for (size_t i = 0; i < std::min(lines.size(), shown_growth); ++i)
-      text += "- " + markdown_cell(one_line(lines[i])) + "\n";
+      text += "- " + markdown_text(one_line(lines[i])) + "\n";
   }
   if (!report.warnings.empty()) text += "\n";
   for (const std::string& warning : report.warnings)
-    text += "- warning: " + markdown_cell(one_line(warning)) + "\n";
+    text += "- warning: " + markdown_text(one_line(warning)) + "\n";
   for (const std::string& line :
        {report.error ? problem_text(report) : std::string(), outcome_text(report), report.fidelity}) {
-    if (!line.empty()) text += "\n" + markdown_cell(one_line(line)) + "\n";
+    if (!line.empty()) text += "\n" + markdown_text(one_line(line)) + "\n";
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "torchmem/gate.h"
+#include "torchmem/text_style.h"
 
 namespace torchmem {
 
@@ -34,7 +35,7 @@ struct GateReport {
   GateVerdict verdict() const;
 };
 
-std::string gate_text(const GateReport& report);
+std::string gate_text(const GateReport& report, const TextStyle& style = {});
 // "torchmem.gate/1" (docs/schema/gate.json).
 nlohmann::json gate_json(const GateReport& report);
 std::string gate_junit(const GateReport& report);

@@ -72,19 +72,6 @@ json peak_summary_json(const Outcome& outcome) {
   return result;
 }
 
-std::string markdown_cell(const std::string& text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '\n' || c == '\r') {
-      result += ' ';
-      continue;
-    }
-    if (std::string_view("|\\`*_<>[]~&").find(c) != std::string_view::npos) result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 std::string signed_bytes(uint64_t from, uint64_t to) {
   if (to == from) return "0 B";
   return to > from ? "+" + format_bytes(to - from) : "-" + format_bytes(from - to);

@@ -22,9 +22,6 @@ std::string error_text(const Run& run);
 // of it.
 nlohmann::json peak_summary_json(const Outcome& outcome);
 
-// `text` within a cell of a Markdown table: nothing in it is markup, or ends the cell.
-std::string markdown_cell(const std::string& text);
-
 // What `to` has more than `from`: "+1.23 MiB", "-1.23 MiB", "0 B" when equal.
 std::string signed_bytes(uint64_t from, uint64_t to);
 

@@ -32,8 +32,9 @@ const std::array<Statistic<Phase>, 5> phase_statistics = {{
 
 const std::array<Statistic<Peak>, 3> peak_statistics = {{
     {"allocated_bytes", "allocated", Unit::bytes,
-     [](const Peak& peak) { return std::optional(peak.allocated); }},
-    {"reserved_bytes", "reserved", Unit::bytes, [](const Peak& peak) { return peak.reserved; }},
+     [](const Peak& peak) { return std::optional(peak.allocated); }, "peak allocated"},
+    {"reserved_bytes", "reserved", Unit::bytes, [](const Peak& peak) { return peak.reserved; },
+     "peak reserved"},
     {"device_bytes", "on device", Unit::bytes, [](const Peak& peak) { return peak.device_bytes; }},
 }};
 

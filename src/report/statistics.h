@@ -19,6 +19,7 @@ struct Statistic {
   const char* title;  // of a column
   Unit unit;
   std::optional<uint64_t> (*get)(const Of& of);
+  const char* full_title = title;  // where nothing beside it says of what it is
 };
 
 extern const std::array<Statistic<Phase>, 5> phase_statistics;
