@@ -51,9 +51,9 @@ nlohmann::json snapshot_json(const Run& run, const std::string& name, const std:
 std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& devices,
                               size_t top);
 
-// How two runs differ, at most 80 columns wide, with at most `top` changes of each part; and with all of them
+// How two runs differ, with at most `top` changes of each part; and with all of them
 // as "torchmem.diff/1" (docs/schema/diff.json).
-std::string diff_text(const Diff& diff, size_t top);
+std::string diff_text(const Diff& diff, size_t top, const TextStyle& style = {});
 nlohmann::json diff_json(const Diff& diff);
 
 // What lowers a model's peak, and "torchmem.advise/1" (docs/schema/advise.json). `about`: the base run, for

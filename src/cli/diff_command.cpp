@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "run/file.h"
 #include "torchmem/diff.h"
 #include "torchmem/report.h"
@@ -67,7 +68,7 @@ class DiffCommand : public Command {
     outputs_checked = true;
     Diff diff = compare(read_account(before_), read_account(after_), device_);
     if (!common.json.empty()) write_json_output(common.json, diff_json(diff));
-    if (common.json != "-") write_stdout(diff_text(diff, top_));
+    if (common.json != "-") write_stdout(diff_text(diff, top_, output_style()));
     return ExitCode::yes;
   }
 

@@ -116,7 +116,9 @@ TEST(Diff, TheTextIsNarrow) {
   one.file = std::string(300, 'f');
   one.kind = "memory snapshot";
   Diff diff = compare(one, with(lines, after));
-  std::string text = diff_text(diff, 40);
+  TextStyle terminal;
+  terminal.cuts = true;
+  std::string text = diff_text(diff, 40, terminal);
   size_t start = 0;
   for (size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
     EXPECT_LE(end - start, 80u);
