@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "launch/engine_facts.h"
 #include "launch/engine_process.h"
 #include "report/estimate_report.h"
@@ -75,7 +76,7 @@ class EstimateCommand : public Command {
       estimates.push_back(make_estimate(options_.model, parameters_of(model), buffers, estimate_));
     }
     if (!common.json.empty()) write_json_output(common.json, estimate_json(estimates, estimate_));
-    if (common.json != "-") write_stdout(estimate_text(estimates, estimate_));
+    if (common.json != "-") write_stdout(estimate_text(estimates, estimate_, output_style()));
     return ExitCode::yes;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "report/table.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 
@@ -30,11 +31,11 @@ Unit unit_of(const EstimateRow& row) {
   return least >= 100'000'000 ? Unit{"GB", 1e9} : Unit{"MB", 1e6};
 }
 
-std::string cell(uint64_t bytes, const Unit& unit) {
-  if (bytes == 0) return pad_left("-", cell_width);
+TableCell cell(uint64_t bytes, const Unit& unit) {
+  if (bytes == 0) return number_cell("-");
   char text[32];
   std::snprintf(text, sizeof text, "%.2f %s", static_cast<double>(bytes) / unit.bytes, unit.name);
-  return pad_left(text, cell_width);
+  return number_cell(text);
 }
 
 uint64_t count_of(const Estimate& estimate) {
@@ -43,11 +44,29 @@ uint64_t count_of(const Estimate& estimate) {
   return elements;
 }
 
-std::string row_text(const std::string& name, const EstimateRow& row) {
-  Unit unit = unit_of(row);
-  return pad_right(shorten(name, name_width - 1), name_width) + cell(row.weights, unit) +
-         cell(row.gradients, unit) + cell(row.optimizer_state, unit) + cell(row.master_weights, unit) +
-         cell(row.total, unit) + "\n";
+constexpr struct {
+  const char* title;
+  uint64_t EstimateRow::*bytes;
+} statistics[] = {{"weights", &EstimateRow::weights},
+                  {"gradients", &EstimateRow::gradients},
+                  {"optimizer", &EstimateRow::optimizer_state},
+                  {"master", &EstimateRow::master_weights},
+                  {"total", &EstimateRow::total}};
+
+Table estimate_table(const std::vector<Estimate>& estimates) {
+  std::vector<TableColumn> columns = {
+      {.title = "parameters", .kind = TableColumn::Kind::name, .width = name_width}};
+  for (const auto& statistic : statistics) columns.push_back({.title = statistic.title, .width = cell_width});
+  Table table(std::move(columns));
+  for (const Estimate& estimate : estimates) {
+    const std::string count = format_count(count_of(estimate));
+    for (const EstimateRow& row : estimate.rows) {
+      TableRow& added = table.add({row.stage == 0 ? count : "  ZeRO stage " + std::to_string(row.stage)});
+      for (const auto& statistic : statistics)
+        added.cells.push_back(cell(row.*statistic.bytes, unit_of(row)));
+    }
+  }
+  return table;
 }
 
 std::string what_text(const std::vector<Estimate>& estimates, const EstimateOptions& options) {
@@ -65,29 +84,21 @@ std::string what_text(const std::vector<Estimate>& estimates, const EstimateOpti
 
 }  // namespace
 
-std::string estimate_text(const std::vector<Estimate>& estimates, const EstimateOptions& options) {
-  std::string text = wrap(what_text(estimates, options) + " (GB and MB are powers of 1000)", 0) + "\n" +
-                     pad_right("parameters", name_width);
-  for (const char* column : {"weights", "gradients", "optimizer", "master", "total"})
-    text += pad_left(column, cell_width);
-  text += "\n";
-  for (const Estimate& estimate : estimates) {
-    std::string count = format_count(count_of(estimate));
-    for (const EstimateRow& row : estimate.rows)
-      text += row_text(row.stage == 0 ? count : "  ZeRO stage " + std::to_string(row.stage), row);
-  }
-  text += "\n";
+std::string estimate_text(const std::vector<Estimate>& estimates, const EstimateOptions& options,
+                          const TextStyle& style) {
+  std::string text = wrap(what_text(estimates, options) + " (GB and MB are powers of 1000)", 0, style) +
+                     "\n" + estimate_table(estimates).text(style) + "\n";
   for (const Estimate& estimate : estimates) {
     text +=
         wrap("total of " + estimate.name + ": " + bytes_exactly(estimate.rows.front().total) +
                  (estimate.buffers > 0 ? ", buffers of " + format_bytes(estimate.buffers) + " among it" : ""),
-             0);
+             0, style);
   }
   return text +
          wrap(
              "Not in it: activations, temporaries, workspaces, the allocator's rounding, and the device's "
              "context. torchmem profile measures them.",
-             0);
+             0, style);
 }
 
 json estimate_json(const std::vector<Estimate>& estimates, const EstimateOptions& options) {

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "torchmem/estimate.h"
+#include "torchmem/text_style.h"
 
 namespace torchmem {
 
-std::string estimate_text(const std::vector<Estimate>& estimates, const EstimateOptions& options);
+std::string estimate_text(const std::vector<Estimate>& estimates, const EstimateOptions& options,
+                          const TextStyle& style = {});
 
 // "torchmem.estimate/1" (docs/schema/estimate.json).
 nlohmann::json estimate_json(const std::vector<Estimate>& estimates, const EstimateOptions& options);
