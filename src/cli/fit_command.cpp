@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "launch/engine_facts.h"
 #include "launch/runner.h"
 #include "launch/temporary_directory.h"
@@ -117,7 +118,7 @@ class FitCommand : public Command {
                  if (common.json == "-")
                    write_json_output("-", document);
                  else if (!failure)
-                   write_stdout(fit_text(results));
+                   write_stdout(fit_text(results, output_style()));
                }});
     if (failure) throw *failure;
     if (doubt) throw *doubt;

@@ -4,6 +4,7 @@
 
 #include "report/fit_report.h"
 #include "report/markup.h"
+#include "report/table.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
 
@@ -166,20 +167,17 @@ class Chart {
   double bytes_ = 0;
 };
 
-std::string cell(const std::optional<uint64_t>& bytes) {
-  return bytes ? "<td title=\"" + format_count(*bytes) + " B\">" + format_bytes(*bytes) + "</td>"
-               : "<td>-</td>";
-}
-
 std::string rows(const FitResult& result) {
-  std::string text = "<table>\n<tr><th>" + xml(result.dimension) +
-                     "</th><th>allocated</th><th>reserved</th><th></th></tr>\n";
+  Table table({{.title = result.dimension},
+               {.title = "allocated"},
+               {.title = "reserved"},
+               {.title = "", .kind = TableColumn::Kind::name}});
   for (const FitPoint& point : fit_curve(result)) {
-    text += point.fits && result.largest == point.size ? "<tr class=\"answer\">" : "<tr>";
-    text += "<td>" + format_count(point.size) + "</td>" + cell(point.allocated) + cell(point.reserved) +
-            "<td class=\"why\">" + xml(point.fits ? "" : why_text(point)) + "</td></tr>\n";
+    TableRow& row = table.add({format_count(point.size), bytes_cell(point.allocated),
+                               bytes_cell(point.reserved), point.fits ? "" : why_text(point)});
+    if (point.fits && result.largest == point.size) row.kind = "answer";
   }
-  return text + "</table>\n";
+  return table.html();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "report/fidelity.h"
 #include "report/outcome_report.h"
+#include "report/table.h"
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "torchmem/bytes.h"
@@ -16,6 +17,8 @@ namespace {
 
 constexpr size_t size_width = 11;
 constexpr size_t cell_width = 13;
+constexpr size_t device_width = 21;
+constexpr size_t numbers_width = size_width + 2 * cell_width + 2;  // with the gap behind
 constexpr size_t bar_width = 38;
 
 const FitTrial* find_trial(const FitResult& result, uint64_t size) {
@@ -56,26 +59,27 @@ bool ran_out(const FitTrial& trial) {
   return trial.outcome.run.error && trial.outcome.run.error->kind == ErrorKind::out_of_memory;
 }
 
-std::string why_text(const FitResult& result) {
+std::string why_text(const FitResult& result, const TextStyle& style) {
   for (const FitTrial& trial : result.trials) {
     bool is_above = !result.largest || trial.size > *result.largest;
     if (is_above && trial.outcome.run.error)
-      return wrap(format_count(trial.size) + ": " + error_text(trial.outcome.run), 0);
+      return wrap(format_count(trial.size) + ": " + error_text(trial.outcome.run), 0, style);
   }
   return "";
 }
 
-std::string none_text(const FitResult& result) {
-  std::string text = wrap("not even " + result.dimension + " = " + format_count(result.least) + " fits", 0);
+std::string none_text(const FitResult& result, const TextStyle& style) {
+  std::string text =
+      wrap("not even " + result.dimension + " = " + format_count(result.least) + " fits", 0, style);
   if (result.unlimited && result.unlimited->outcome.peak && !result.unlimited->outcome.run.error) {
     const Peak& peak = *result.unlimited->outcome.peak;
     text += wrap("it needs " + (peak.reserved ? bytes_exactly(*peak.reserved) + " reserved, " : "") +
                      bytes_exactly(peak.allocated) + " allocated",
-                 2);
+                 2, style);
     if (peak.device_bytes && !result.limit)
-      text += wrap("and with context and modules " + bytes_exactly(*peak.device_bytes), 2);
+      text += wrap("and with context and modules " + bytes_exactly(*peak.device_bytes), 2, style);
   }
-  return text + wrap("there are " + room_text(result), 2);
+  return text + wrap("there are " + room_text(result), 2, style);
 }
 
 // ", nor do 7 sizes above them, up to 10,624": what was run beyond the sizes right above the answer.
@@ -88,22 +92,22 @@ std::string further_text(const FitResult& result) {
   return ", nor do " + format_count(count) + " sizes above, up to " + format_count(result.trials.back().size);
 }
 
-std::string answer_text(const FitResult& result) {
+std::string answer_text(const FitResult& result, const TextStyle& style) {
   const FitTrial* trial = find_trial(result, *result.largest);
   std::string text = "largest " + result.dimension + ": " + format_count(*result.largest) + "\n";
   if (trial && trial->outcome.peak && trial->outcome.peak->reserved) {
-    text += wrap("it reserves " + bytes_exactly(*trial->outcome.peak->reserved), 2);
-    text += wrap("there are " + room_text(result), 2);
+    text += wrap("it reserves " + bytes_exactly(*trial->outcome.peak->reserved), 2, style);
+    text += wrap("there are " + room_text(result), 2, style);
   }
   if (result.at_most) {
-    text += wrap("no larger one was allowed (--max)", 2);
+    text += wrap("no larger one was allowed (--max)", 2, style);
   } else if (result.checked_through > *result.largest) {
     uint64_t first = *result.largest + result.multiple;
     text += wrap(
         range_text(first, result.checked_through, result.multiple) +
             (result.checked_through == first ? " was run and does not fit" : " were run and do not fit") +
             further_text(result),
-        2);
+        2, style);
   }
   std::string holes, failures, why;
   for (const FitTrial& other : result.trials) {
@@ -112,109 +116,117 @@ std::string answer_text(const FitResult& result) {
     list += (list.empty() ? "" : ", ") + format_count(other.size);
     if (!ran_out(other) && why.empty()) why = error_text(other.outcome.run);
   }
-  if (!holes.empty()) text += wrap("smaller, but does not fit: " + holes, 2);
-  return text + (failures.empty() ? "" : wrap("smaller, but " + failures + " " + why, 2));
+  if (!holes.empty()) text += wrap("smaller, but does not fit: " + holes, 2, style);
+  return text + (failures.empty() ? "" : wrap("smaller, but " + failures + " " + why, 2, style));
 }
 
-std::string curve_text(const FitResult& result) {
+// What the sizes reserve, against the most that any of them may.
+std::string bar_text(const FitPoint& point, uint64_t room, const TextStyle& style) {
+  if (!point.reserved || room == 0) return "";
+  double part = static_cast<double>(*point.reserved) / static_cast<double>(room);
+  size_t width = std::min(bar_width, style.width - std::min(style.width, numbers_width));
+  return std::string(static_cast<size_t>(part * static_cast<double>(width)), '#');
+}
+
+std::string curve_text(const FitResult& result, const TextStyle& style) {
   uint64_t room = reservable(result).value_or(0);
   for (const FitTrial& trial : result.trials) {
     if (trial.outcome.peak && trial.outcome.peak->reserved && !trial.outcome.run.error)
       room = std::max(room, *trial.outcome.peak->reserved);
   }
-  std::string text = pad_left(result.dimension, size_width) + pad_left("allocated", cell_width) +
-                     pad_left("reserved", cell_width) + "\n";
+  Table table({{.title = result.dimension, .width = size_width},
+               {.title = "allocated", .width = cell_width},
+               {.title = "reserved", .width = cell_width}});
   std::vector<FitPoint> points = fit_curve(result);
   for (auto next = points.begin(); next != points.end();) {
     const FitPoint& point = *next++;
-    text += pad_left(format_count(point.size), size_width);
-    if (!point.fits) {
-      text += pad_left("-", cell_width) + pad_left("-", cell_width) +
-              (point.ran_out ? "  does not fit" : "  failed");
-      auto end = std::find_if(next, points.end(), [&](const FitPoint& other) {
-        return other.fits || other.ran_out != point.ran_out;
-      });
-      if (end != next)
-        text += " (" + format_count(static_cast<uint64_t>(end - next) + 1) + " sizes, to " +
-                format_count(end[-1].size) + ")";
-      next = end;
-      text += "\n";
+    TableRow& row =
+        table.add({format_count(point.size), bytes_cell(point.allocated), bytes_cell(point.reserved)});
+    if (point.fits) {
+      row.mark = bar_text(point, room, style);
       continue;
     }
-    text += pad_left(point.allocated ? format_bytes(*point.allocated) : "-", cell_width) +
-            pad_left(point.reserved ? format_bytes(*point.reserved) : "-", cell_width);
-    if (point.reserved && room > 0) {
-      double part = static_cast<double>(*point.reserved) / static_cast<double>(room);
-      std::string bar(static_cast<size_t>(part * static_cast<double>(bar_width)), '#');
-      if (!bar.empty()) text += "  " + bar;
-    }
-    text += "\n";
+    auto end = std::find_if(next, points.end(), [&](const FitPoint& other) {
+      return other.fits || other.ran_out != point.ran_out;
+    });
+    row.mark = point.ran_out ? "does not fit" : "failed";
+    if (end != next)
+      row.mark += " (" + format_count(static_cast<uint64_t>(end - next) + 1) + " sizes, to " +
+                  format_count(end[-1].size) + ")";
+    next = end;
   }
-  return text;
+  return table.text(style);
 }
 
-std::string one_text(const FitResult& result) {
+std::string one_text(const FitResult& result, const TextStyle& style) {
   std::string text =
-      result.trials.empty() ? "" : wrap(where_text(result.trials.front().outcome.run), 0) + "\n";
-  text += result.largest ? answer_text(result) : none_text(result);
-  if (!result.at_most) text += why_text(result);
+      result.trials.empty() ? "" : wrap(where_text(result.trials.front().outcome.run), 0, style) + "\n";
+  text += result.largest ? answer_text(result, style) : none_text(result, style);
+  if (!result.at_most) text += why_text(result, style);
   const FitTrial* trial = result.largest ? find_trial(result, *result.largest) : nullptr;
-  return trial ? text + wrap(fidelity_line(trial->outcome.run), 0) : text;
+  return trial ? text + wrap(fidelity_line(trial->outcome.run), 0, style) : text;
 }
 
 // The devices for which `say` gives a reason to name them, and that reason.
-std::string notes(const std::vector<FitResult>& results, const char* what, bool (*applies)(const Run& run)) {
+std::string notes(const std::vector<FitResult>& results, const char* what, bool (*applies)(const Run& run),
+                  const TextStyle& style) {
   std::string names;
   for (const FitResult& result : results) {
     bool any = std::any_of(result.trials.begin(), result.trials.end(),
                            [&](const FitTrial& trial) { return applies(trial.outcome.run); });
     if (any) names += (names.empty() ? "" : ", ") + result.device;
   }
-  return names.empty() ? "" : wrap(what + names, 0);
+  return names.empty() ? "" : wrap(what + names, 0, style);
 }
 
-std::string table_text(const std::vector<FitResult>& results) {
-  std::string text = results.front().trials.empty()
-                         ? ""
-                         : wrap(model_and_software(results.front().trials.front().outcome.run), 0) + "\n";
-  text += pad_right("device", 21) + pad_left("memory", cell_width) +
-          pad_left("largest " + results.front().dimension, 14) + pad_left("reserves", cell_width) +
-          pad_left("checked to", 12) + "\n";
+// Of a device on which not even the least size fits.
+void add_none(Table& table, const FitResult& result, const TextStyle& style) {
+  bool memory = std::any_of(result.trials.begin(), result.trials.end(), ran_out);
+  TableRow& row = table.add({result.device, bytes_cell(result.capacity), memory ? "none" : "failed"});
+  if (result.unlimited && result.unlimited->outcome.peak && result.unlimited->outcome.peak->reserved) {
+    row.mark =
+        format_count(result.least) + " needs " + format_bytes(*result.unlimited->outcome.peak->reserved);
+  }
+  if (memory || result.trials.empty()) return;
+  const FitTrial& first = result.trials.front();
+  row.below = wrap(format_count(first.size) + " " + error_text(first.outcome.run), 2, style);
+}
+
+std::string table_text(const std::vector<FitResult>& results, const TextStyle& style) {
+  std::string text =
+      results.front().trials.empty()
+          ? ""
+          : wrap(model_and_software(results.front().trials.front().outcome.run), 0, style) + "\n";
+  Table table({{.title = "device", .kind = TableColumn::Kind::name, .width = device_width},
+               {.title = "memory", .width = cell_width},
+               {.title = "largest " + results.front().dimension, .width = 14},
+               {.title = "reserves", .width = cell_width},
+               {.title = "checked to", .width = 12, .is_optional = true}});
   for (const FitResult& result : results) {
-    text += pad_right(shorten(result.device, 20), 21) +
-            pad_left(result.capacity ? format_bytes(*result.capacity) : "-", cell_width);
     if (!result.largest) {
-      bool memory = std::any_of(result.trials.begin(), result.trials.end(), ran_out);
-      text += pad_left(memory ? "none" : "failed", 14);
-      if (result.unlimited && result.unlimited->outcome.peak && result.unlimited->outcome.peak->reserved) {
-        text += "  " + format_count(result.least) + " needs " +
-                format_bytes(*result.unlimited->outcome.peak->reserved);
-      }
-      text += "\n";
-      if (!memory && !result.trials.empty())
-        text += wrap(
-            format_count(result.trials.front().size) + " " + error_text(result.trials.front().outcome.run),
-            2);
+      add_none(table, result, style);
       continue;
     }
     const FitTrial* trial = find_trial(result, *result.largest);
-    bool known = trial && trial->outcome.peak && trial->outcome.peak->reserved;
-    text += pad_left(format_count(*result.largest), 14) +
-            pad_left(known ? format_bytes(*trial->outcome.peak->reserved) : "-", cell_width) +
-            pad_left(result.at_most ? "(--max)" : format_count(result.checked_through), 12) + "\n";
+    table.add({result.device, bytes_cell(result.capacity), format_count(*result.largest),
+               bytes_cell(trial && trial->outcome.peak ? trial->outcome.peak->reserved : std::nullopt),
+               result.at_most ? "(--max)" : format_count(result.checked_through)});
   }
+  text += table.text(style);
   if (results.front().limit) {
     text += wrap("each with at most " + bytes_exactly(*results.front().limit) +
                      " for the allocator (--limit; context and modules are not in it)",
-                 0);
+                 0, style);
   } else {
-    text += wrap("memory has context and modules in it, what a size reserves has not", 0);
+    text += wrap("memory has context and modules in it, what a size reserves has not", 0, style);
   }
   return text +
-         notes(results, "not complete, something was assumed (--json says what): ",
-               [](const Run& run) { return !run.findings.empty(); }) +
-         notes(results,
-               "not verified against such a card: ", [](const Run& run) { return !is_verified(run); });
+         notes(
+             results, "not complete, something was assumed (--json says what): ",
+             [](const Run& run) { return !run.findings.empty(); }, style) +
+         notes(
+             results, "not verified against such a card: ", [](const Run& run) { return !is_verified(run); },
+             style);
 }
 
 json trial_json(const FitTrial& trial) {
@@ -281,19 +293,19 @@ const FitTrial* first_decided(const std::vector<FitResult>& results) {
   return nullptr;
 }
 
-std::string fit_answer_text(const std::vector<FitResult>& results) {
-  std::string text = results.size() == 1 ? one_text(results.front()) : table_text(results);
+std::string fit_answer_text(const std::vector<FitResult>& results, const TextStyle& style) {
+  std::string text = results.size() == 1 ? one_text(results.front(), style) : table_text(results, style);
   const FitTrial* decided = first_decided(results);
   if (!decided) return text;
   return wrap("This may be wrong: with " + results.front().dimension + " = " + format_count(decided->size) +
                   ", " + decision_text(decided->outcome.run.findings) + ".",
-              0) +
+              0, style) +
          "\n" + text;
 }
 
-std::string fit_text(const std::vector<FitResult>& results) {
-  std::string text = fit_answer_text(results);
-  return results.size() == 1 ? text + "\n" + curve_text(results.front()) : text;
+std::string fit_text(const std::vector<FitResult>& results, const TextStyle& style) {
+  std::string text = fit_answer_text(results, style);
+  return results.size() == 1 ? text + "\n" + curve_text(results.front(), style) : text;
 }
 
 json fit_json(const std::vector<FitResult>& results) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "torchmem/outcome.h"
+#include "torchmem/text_style.h"
 
 namespace torchmem {
 
@@ -51,10 +52,10 @@ const FitTrial* first_decided(const std::vector<FitResult>& results);
 
 // One result: the answer, what was checked, why the next size does not fit, what was assumed. Several: a
 // table.
-std::string fit_answer_text(const std::vector<FitResult>& results);
+std::string fit_answer_text(const std::vector<FitResult>& results, const TextStyle& style = {});
 
 // That, and the curve where there is one result.
-std::string fit_text(const std::vector<FitResult>& results);
+std::string fit_text(const std::vector<FitResult>& results, const TextStyle& style = {});
 
 // A page with the curve of each result; `model` is what the reader calls it.
 std::string fit_html(const std::vector<FitResult>& results, const std::string& model);
