@@ -58,7 +58,7 @@ nlohmann::json diff_json(const Diff& diff);
 
 // What lowers a model's peak, and "torchmem.advise/1" (docs/schema/advise.json). `about`: the base run, for
 // its facts.
-std::string advice_text(const Advice& advice, const Run& about);
+std::string advice_text(const Advice& advice, const Run& about, const TextStyle& style = {});
 nlohmann::json advice_json(const Advice& advice, const Run& about);
 
 // What a scenario measured, and "torchmem.scenario/1" (docs/schema/scenario.json).

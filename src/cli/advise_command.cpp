@@ -9,6 +9,7 @@
 #include "launch/engine_facts.h"
 #include "launch/runner.h"
 #include "request/sizes.h"
+#include "cli/terminal.h"
 #include "run/phase_json.h"
 #include "study/variants.h"
 #include "torchmem/advice.h"
@@ -89,7 +90,7 @@ class AdviseCommand : public Command {
                  if (!common.json.empty()) write_json_output(common.json, document);
                },
                [&] {
-                 if (common.json != "-") write_stdout(advice_text(advice_, about));
+                 if (common.json != "-") write_stdout(advice_text(advice_, about, output_style()));
                }});
     if (interrupted) throw interruption();
     return advice_.goal && !advice_.goal->cheapest ? ExitCode::no : ExitCode::yes;

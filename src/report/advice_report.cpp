@@ -4,6 +4,7 @@
 #include "report/fidelity.h"
 #include "report/outcome_report.h"
 #include "report/run_header.h"
+#include "report/table.h"
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "torchmem/advice.h"
@@ -28,16 +29,18 @@ std::string saved_text(const std::optional<int64_t>& bytes) {
 
 std::string size_text(const std::optional<uint64_t>& bytes) { return bytes ? format_bytes(*bytes) : "-"; }
 
-std::string numbers(const std::string& name, const Trial& trial, const Trial& base) {
-  return pad_right(shorten(name, name_width), name_width) + pad_left(size_text(trial.allocated), size_width) +
-         pad_left(saved_text(saved(base.allocated, trial.allocated)), change_width) +
-         pad_left(size_text(trial.reserved), size_width) +
-         pad_left(saved_text(saved(base.reserved, trial.reserved)), change_width) + "\n";
+Table trial_table(const char* title, TableColumn::Kind kind = TableColumn::Kind::name) {
+  return Table({{.title = title, .kind = kind, .width = name_width},
+                {.title = "allocated", .width = size_width},
+                {.title = "change", .width = change_width},
+                {.title = "reserved", .width = size_width},
+                {.title = "change", .width = change_width, .is_optional = true}});
 }
 
-std::string heading(const char* what) {
-  return pad_right(what, name_width) + pad_left("allocated", size_width) + pad_left("change", change_width) +
-         pad_left("reserved", size_width) + pad_left("change", change_width) + "\n";
+TableRow& add_trial(Table& table, const std::string& name, const Trial& trial, const Trial& base) {
+  return table.add(
+      {name, bytes_cell(trial.allocated), number_cell(saved_text(saved(base.allocated, trial.allocated))),
+       bytes_cell(trial.reserved), number_cell(saved_text(saved(base.reserved, trial.reserved)))});
 }
 
 std::string joined(const std::vector<std::string>& names, const char* between) {
@@ -57,20 +60,40 @@ std::string check_text(const json& check) {
          (check.contains("why") ? ": " + check["why"].get<std::string>() : std::string());
 }
 
-std::string lever_details(const LeverTrial& lever) {
-  std::string text = wrap(lever.code, 4) + wrap("cost: " + lever.cost, 4);
-  if (std::string check = check_text(lever.check); !check.empty()) text += wrap(check, 4);
+std::string lever_details(const LeverTrial& lever, const TextStyle& style) {
+  std::string text = wrap(lever.code, 4, style) + wrap("cost: " + lever.cost, 4, style);
+  if (std::string check = check_text(lever.check); !check.empty()) text += wrap(check, 4, style);
   if (lever.group == "precision" && lever.trial.phase == "load" && lever.trial.allocated_after_load) {
     text += wrap(
         "its peak is in load, where both copies of the weights are; converted before it is moved to "
         "the device, the peak is " +
             format_bytes(*lever.trial.allocated_after_load),
-        4);
+        4, style);
   }
   return text;
 }
 
-std::string list_of(const Advice& advice, Verdict verdict, const char* title) {
+// What saves, and what costs.
+std::string lever_text(const Advice& advice, const TextStyle& style) {
+  Table table = trial_table("lever");
+  add_trial(table, "as it is", advice.base, advice.base);
+  auto add_all = [&](Verdict verdict, const char* title) {
+    bool any = false;
+    for (const LeverTrial& lever : advice.levers) {
+      if (verdict_of(lever, advice.base) != verdict) continue;
+      if (!any) table.add_text(title);
+      any = true;
+      TableRow& row = add_trial(table, lever.trial.name, lever.trial, advice.base);
+      if (verdict == Verdict::saves) row.below = lever_details(lever, style);
+    }
+    return any;
+  };
+  if (!add_all(Verdict::saves, "")) table.add_text("  no lever saves anything at the peak\n");
+  add_all(Verdict::harms, "\nit costs more with\n");
+  return table.text(style);
+}
+
+std::string list_of(const Advice& advice, Verdict verdict, const char* title, const TextStyle& style) {
   std::string text;
   for (const LeverTrial& lever : advice.levers) {
     if (verdict_of(lever, advice.base) != verdict) continue;
@@ -80,33 +103,33 @@ std::string list_of(const Advice& advice, Verdict verdict, const char* title) {
       line += ": " + (lever.trial.error
                           ? lever.trial.error->message.substr(0, lever.trial.error->message.find('\n'))
                           : check_text(lever.check));
-    text += wrap(line, 2);
+    text += wrap(line, 2, style);
   }
   return text.empty() ? "" : std::string("\n") + title + "\n" + text;
 }
 
-std::string frontier_text(const Advice& advice) {
+std::string frontier_text(const Advice& advice, const TextStyle& style) {
   if (advice.frontier.empty()) return "";
-  std::string text = "\n" + heading("checkpointing, modules");
+  Table table = trial_table("checkpointing, modules");
   for (const FrontierPoint& point : advice.frontier) {
     char share[32];
     std::snprintf(share, sizeof share, "%.0f %% run twice", point.share * 100);
     std::string name =
         std::to_string(point.modules.size()) + " of " + std::to_string(point.of) + ", " + share;
-    text += numbers(name, point.trial, advice.base);
+    add_trial(table, name, point.trial, advice.base);
   }
   const FrontierPoint& all = advice.frontier.back();
-  return text + wrap("in this order: " + joined(all.modules, ", "), 2);
+  return "\n" + table.text(style) + wrap("in this order: " + joined(all.modules, ", "), 2, style);
 }
 
-std::string goal_text(const Advice& advice) {
+std::string goal_text(const Advice& advice, const TextStyle& style) {
   if (!advice.goal) return "";
   const Goal& goal = *advice.goal;
   std::string text = "\ngoal: " + bytes_exactly(goal.limit_bytes) + " for the allocator\n";
   if (!goal.cheapest) {
     return text + wrap("not reached: none of the " + std::to_string(goal.tried) +
                            " sets of levers that were tried runs within it.",
-                       2);
+                       2, style);
   }
   if (goal.cheapest->levers.empty()) return text + "  it runs within that as it is\n";
   text += "  cheapest: " + joined(goal.cheapest->levers, " + ") + "\n";
@@ -114,7 +137,7 @@ std::string goal_text(const Advice& advice) {
           size_text(goal.cheapest->reserved) + " under that limit\n";
   for (const std::string& name : goal.cheapest->levers) {
     for (const LeverTrial& lever : advice.levers) {
-      if (lever.trial.name == name) text += wrap(lever.code, 4);
+      if (lever.trial.name == name) text += wrap(lever.code, 4, style);
     }
   }
   return text;
@@ -155,39 +178,22 @@ json trial_json(const Trial& trial, const Trial& base) {
 
 }  // namespace
 
-std::string advice_text(const Advice& advice, const Run& about) {
+std::string advice_text(const Advice& advice, const Run& about, const TextStyle& style) {
   const Trial& base = advice.base;
   std::string text;
-  if (std::string doubt = doubt_text(about); !doubt.empty()) text += wrap(doubt, 0) + "\n";
-  text += wrap(where_text(about), 0) + wrap("run: " + arguments_text(about), 0) + "\n";
-  text += heading("lever") + numbers("as it is", base, base);
-  bool any = false;
-  for (const LeverTrial& lever : advice.levers) {
-    if (verdict_of(lever, base) != Verdict::saves) continue;
-    any = true;
-    text += numbers(lever.trial.name, lever.trial, base) + lever_details(lever);
-  }
-  if (!any) text += "  no lever saves anything at the peak\n";
-  std::string harm;
-  for (const LeverTrial& lever : advice.levers) {
-    if (verdict_of(lever, base) == Verdict::harms) harm += numbers(lever.trial.name, lever.trial, base);
-  }
-  if (!harm.empty()) text += "\nit costs more with\n" + harm;
-  text += list_of(advice, Verdict::does_nothing, "does nothing at the peak");
-  text += list_of(advice, Verdict::fails, "cannot be used");
-  text += list_of(advice, Verdict::does_not_apply, "does not apply");
+  if (std::string doubt = doubt_text(about); !doubt.empty()) text += wrap(doubt, 0, style) + "\n";
+  text += wrap(where_text(about), 0, style) + wrap("run: " + arguments_text(about), 0, style) + "\n";
+  text += lever_text(advice, style);
+  text += list_of(advice, Verdict::does_nothing, "does nothing at the peak", style);
+  text += list_of(advice, Verdict::fails, "cannot be used", style);
+  text += list_of(advice, Verdict::does_not_apply, "does not apply", style);
   if (!advice.combinations.empty()) {
-    text += "\n" + heading("together");
-    for (const Trial& trial : advice.combinations) {
-      if (trial.name.size() <= name_width) {
-        text += numbers(trial.name, trial, base);
-      } else {
-        text += wrap(trial.name, 0) + numbers("", trial, base);
-      }
-    }
+    Table together = trial_table("together", TableColumn::Kind::words);
+    for (const Trial& trial : advice.combinations) add_trial(together, trial.name, trial, base);
+    text += "\n" + together.text(style);
   }
-  text += frontier_text(advice) + goal_text(advice);
-  return text + "\n" + wrap(decided_text(advice), 0) + fidelity_text(about);
+  text += frontier_text(advice, style) + goal_text(advice, style);
+  return text + "\n" + wrap(decided_text(advice), 0, style) + fidelity_text(about, style);
 }
 
 json advice_json(const Advice& advice, const Run& about) {
