@@ -63,7 +63,7 @@ nlohmann::json advice_json(const Advice& advice, const Run& about);
 
 // What a scenario measured, and "torchmem.scenario/1" (docs/schema/scenario.json).
 std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
-                          bool all_rows);
+                          bool all_rows, const TextStyle& style = {});
 nlohmann::json scenario_json(const Scenario& scenario, const ScenarioResult& result, const Run& run);
 
 // The run as a page that a browser opens without a network: timeline, owners, segments, blocks. UTF-8

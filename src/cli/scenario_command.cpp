@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "cli/value_options.h"
 #include "launch/device_choice.h"
 #include "launch/engine_facts.h"
@@ -130,7 +131,7 @@ class ScenarioCommand : public Command {
     ScenarioResult result = scenario_result(scenario, run);
     if (!common.json.empty()) write_json_output(common.json, scenario_json(scenario, result, run));
     bool has_text = common.json != "-" && (!run.error || !result.rows.empty());
-    if (has_text) write_stdout(scenario_text(scenario, result, run, all_rows_));
+    if (has_text) write_stdout(scenario_text(scenario, result, run, all_rows_, output_style()));
     if (run.error) {
       say(scenario, run);
       return exit_code_of(run.error->kind);

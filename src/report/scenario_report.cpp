@@ -2,6 +2,7 @@
 
 #include "report/fidelity.h"
 #include "report/run_header.h"
+#include "report/statistics.h"
 #include "report/style.h"
 #include "report/text.h"
 #include "run/phase_json.h"
@@ -17,35 +18,36 @@ namespace {
 
 constexpr size_t label_width = 31;
 constexpr size_t number_width = 12;
-constexpr size_t verdict_column = report_width - 7;
+constexpr size_t verdict_width = 7;
+constexpr size_t name_width = 16;
 constexpr size_t most_name_lines = 3;
 constexpr size_t shown_turns = 2;  // of a loop, at its start; and the last one
 
-std::string cell(const std::optional<Usage>& usage, uint64_t Usage::*member) {
-  return pad_left(usage ? format_bytes((*usage).*member) : "-", number_width);
+std::string label_of(const ScenarioStep& step, const TextStyle& style) {
+  const std::string label = printable(step.loop.empty() ? step.label : step.loop + ": " + step.label);
+  return style.cuts ? cut(label, most_name_lines * style.width) : label;
 }
 
-// The row's name in the first columns of a line; a longer one stands on lines of its own before it.
-std::string name_cell(const ScenarioStep& step, size_t width) {
-  std::string label = printable(step.loop.empty() ? step.label : step.loop + ": " + step.label);
-  if (columns_of(label) < width) return pad_right(label, width);
-  return wrap(cut(label, most_name_lines * report_width), 0) + std::string(width, ' ');
+// An expectation has its verdict at the line's end; a longer one stands on lines of its own before it.
+std::string expectation_text(const ScenarioRow& row, const TextStyle& style) {
+  const size_t width = style.width - verdict_width;
+  const std::string label = label_of(*row.step, style);
+  std::string text =
+      columns_of(label) < width ? pad_right(label, width) : wrap(label, 0, style) + std::string(width, ' ');
+  text += std::string(*row.met ? "met" : "NOT MET") + "\n";
+  return *row.met ? text : text + wrap(row.problem + ".", 4, style);
 }
 
-std::string row_text(const ScenarioRow& row) {
-  const ScenarioStep& step = *row.step;
-  if (!row.phase) {
-    std::string text = name_cell(step, verdict_column) + (*row.met ? "met" : "NOT MET") + "\n";
-    if (!*row.met) text += wrap(row.problem + ".", 4);
-    return text;
+void add_row(Table& table, const ScenarioRow& row, const TextStyle& style) {
+  if (!row.phase) return table.add_text(expectation_text(row, style));
+  TableRow& added = table.add({label_of(*row.step, style)});
+  for (const Statistic<Phase>& statistic : phase_statistics) {
+    if (statistic.unit == Unit::bytes) added.cells.push_back(cell_of(statistic, *row.phase));
   }
-  const Phase& phase = *row.phase;
-  std::string text = name_cell(step, label_width) + cell(phase.allocated, &Usage::current) +
-                     cell(phase.allocated, &Usage::peak) + cell(phase.reserved, &Usage::current) +
-                     cell(phase.reserved, &Usage::peak) + "\n";
-  if (!row.out_of_memory.is_null())
-    text += wrap("out of memory: " + printable_lines(row.out_of_memory.value("message", std::string())), 4);
-  return text;
+  if (!row.out_of_memory.is_null()) {
+    added.below = wrap("out of memory: " + printable_lines(row.out_of_memory.value("message", std::string())),
+                       4, style);
+  }
 }
 
 // Which rows stand for all in the text: of the turns of a loop the first few and the last one.
@@ -62,16 +64,13 @@ std::vector<bool> shown_rows(const std::vector<ScenarioRow>& rows) {
   return shown;
 }
 
-}  // namespace
-
-std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
-                          bool all_rows) {
-  std::string text;
-  if (std::string doubt = doubt_text(run); !doubt.empty()) text += wrap(doubt, 0) + "\n";
-  if (!scenario.about.empty()) text += wrap(printable_lines(scenario.about), 0) + "\n";
-  text += pad_right("action", label_width) + pad_left("allocated", number_width) +
-          pad_left("peak", number_width) + pad_left("reserved", number_width) +
-          pad_left("peak", number_width) + "\n";
+std::string rows_text(const ScenarioResult& result, bool all_rows, const TextStyle& style) {
+  std::vector<TableColumn> columns = {
+      {.title = "action", .kind = TableColumn::Kind::words, .width = label_width}};
+  for (const Statistic<Phase>& statistic : phase_statistics) {
+    if (statistic.unit == Unit::bytes) columns.push_back({.title = statistic.title, .width = number_width});
+  }
+  Table table(std::move(columns));
   size_t hidden = 0;
   std::vector<bool> shown = shown_rows(result.rows);
   for (size_t i = 0; i < result.rows.size(); ++i) {
@@ -80,23 +79,38 @@ std::string scenario_text(const Scenario& scenario, const ScenarioResult& result
       ++hidden;
       continue;
     }
-    if (hidden) text += "  ... " + counted(hidden, "row") + " of later turns (--all-rows shows them)\n";
+    if (hidden)
+      table.add_text("  ... " + counted(hidden, "row") + " of later turns (--all-rows shows them)\n");
     hidden = 0;
-    text += row_text(result.rows[i]);
+    add_row(table, result.rows[i], style);
   }
+  return table.text(style);
+}
+
+}  // namespace
+
+std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
+                          bool all_rows, const TextStyle& style) {
+  std::string text;
+  if (std::string doubt = doubt_text(run); !doubt.empty()) text += wrap(doubt, 0, style) + "\n";
+  if (!scenario.about.empty()) text += wrap(printable_lines(scenario.about), 0, style) + "\n";
+  text += rows_text(result, all_rows, style);
+  auto line = [&](const char* name, const std::string& value) {
+    text += pad_right(name, name_width) + fitted(value, style.width - name_width, style) + "\n";
+  };
   if (!result.rows.empty()) {
     const ScenarioRow& last = result.rows.back();
-    text += "\npeak allocated  " + bytes_exactly(last.peak_allocated) + "\npeak reserved   " +
-            bytes_exactly(last.peak_reserved) + "\n";
+    text += "\n";
+    line("peak allocated", bytes_exactly(last.peak_allocated));
+    line("peak reserved", bytes_exactly(last.peak_reserved));
   }
   size_t expected = 0;
   for (const ScenarioRow& row : result.rows) expected += row.met.has_value();
-  if (expected) {
-    text += "expectations    " + std::to_string(expected - result.unmet) + " of " + std::to_string(expected) +
-            " met\n";
-  }
-  text += "on              " + device_text(run) + "\n";
-  return text + "\n" + fidelity_text(run);
+  if (expected)
+    line("expectations",
+         std::to_string(expected - result.unmet) + " of " + std::to_string(expected) + " met");
+  line("on", device_text(run));
+  return text + "\n" + fidelity_text(run, style);
 }
 
 json scenario_json(const Scenario& scenario, const ScenarioResult& result, const Run& run) {
