@@ -59,25 +59,9 @@ class Tables {
         breakdown_.totals.allocated);
   }
 
-  TableRow& add(Table& table, const std::string& name, uint64_t bytes, Tint tint) const {
-    TableRow& row =
-        table.add({printable(name), bytes_cell(bytes), percent(bytes, breakdown_.totals.allocated)});
-    row.part = bytes;
-    row.tint = tint;
-    return row;
-  }
-
   Table category_table() const {
     Table categories = table("by category");
-    uint64_t requested = 0;
-    for (size_t i = 0; i < category_count; ++i) {
-      const Share& share = breakdown_.categories[i];
-      requested += share.requested;
-      auto category = static_cast<Category>(i);
-      if (share.bytes > 0) add(categories, share.name, share.bytes, tint_of(category));
-    }
-    uint64_t rounding = breakdown_.totals.allocated - requested;
-    add(categories, "rounding, in these", rounding, Tint::dim).is_dim = true;
+    add_categories(categories, breakdown_);
     return categories;
   }
 
@@ -92,7 +76,7 @@ class Tables {
                    {.title = "own", .width = bytes_width, .is_optional = true}},
                   breakdown_.totals.allocated);
     for (const ShownModule& shown : modules_) {
-      add(modules, module_name(shown, names), shown.module->inclusive, Tint::cyan)
+      add_share(modules, module_name(shown, names), shown.module->inclusive, breakdown_.totals.allocated)
           .cells.push_back(bytes_cell(shown.module->own));
     }
     return modules;
@@ -102,16 +86,7 @@ class Tables {
     bool all_unknown = shares.size() == 1 && shares.front().name.empty();
     if (shares.empty() || all_unknown) return "";
     Table owners = table(title, kind);
-    uint64_t rest = 0;
-    for (size_t i = 0; i < shares.size(); ++i) {
-      if (i < top_) {
-        add(owners, owner_name(shares[i].name), shares[i].bytes, Tint::cyan);
-      } else {
-        rest += shares[i].bytes;
-      }
-    }
-    if (shares.size() > top_)
-      add(owners, "and " + format_count(shares.size() - top_) + " more", rest, Tint::dim).is_dim = true;
+    add_shares(owners, shares, breakdown_.totals.allocated, top_);
     return owners.text(style_);
   }
 
@@ -206,6 +181,37 @@ std::string segment_list(const Analysis& analysis, const Breakdown& breakdown, s
 }
 
 }  // namespace
+
+TableRow& add_share(Table& table, const std::string& name, uint64_t bytes, uint64_t whole) {
+  TableRow& row = table.add({name, bytes_cell(bytes), number_cell(percent(bytes, whole))});
+  row.part = bytes;
+  return row;
+}
+
+void add_categories(Table& table, const Breakdown& breakdown) {
+  const uint64_t whole = breakdown.totals.allocated;
+  uint64_t requested = 0;
+  for (size_t i = 0; i < category_count; ++i) {
+    const Share& share = breakdown.categories[i];
+    requested += share.requested;
+    if (share.bytes > 0)
+      add_share(table, share.name, share.bytes, whole).tint = tint_of(static_cast<Category>(i));
+  }
+  add_share(table, "rounding, in these", whole - requested, whole).is_among = true;
+}
+
+void add_shares(Table& table, const std::vector<Share>& shares, uint64_t whole, size_t top) {
+  uint64_t rest = 0;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    if (i < top) {
+      add_share(table, owner_name(shares[i].name), shares[i].bytes, whole);
+    } else {
+      rest += shares[i].bytes;
+    }
+  }
+  if (shares.size() <= top) return;
+  add_share(table, "and " + format_count(shares.size() - top) + " more", rest, whole).is_dim = true;
+}
 
 std::string owner_name(const std::string& name) { return name.empty() ? "(unknown)" : name; }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "report/table.h"
 #include "torchmem/analysis.h"
 #include "torchmem/report.h"
 
@@ -20,6 +21,12 @@ std::string moments_text(const Analysis& analysis, const TextStyle& style);
 
 // What grows with each iteration, by whom, and when that will be too much.
 std::string growth_text(const Analysis& analysis, const TextStyle& style);
+
+// Rows of tables of owners: name, bytes, share of the whole. Of shares the first `top`, and the sum of the
+// others.
+TableRow& add_share(Table& table, const std::string& name, uint64_t bytes, uint64_t whole);
+void add_categories(Table& table, const Breakdown& breakdown);
+void add_shares(Table& table, const std::vector<Share>& shares, uint64_t whole, size_t top);
 
 // Of a category, operator, module or line; "(unknown)" for "".
 std::string owner_name(const std::string& name);

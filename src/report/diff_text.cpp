@@ -26,8 +26,8 @@ std::string shown_name(size_t part, const std::string& name) {
 }
 
 void add_row(Table& table, const std::string& name, const Change& change, bool is_owner) {
-  TableRow& row = table.add({printable(name), bytes_cell(change.before), bytes_cell(change.after),
-                             number_cell(signed_bytes(change.bytes()))});
+  TableRow& row = table.add(
+      {name, bytes_cell(change.before), bytes_cell(change.after), number_cell(signed_bytes(change.bytes()))});
   if (is_owner) row.mark = change.before == 0 ? "new" : change.after == 0 ? "gone" : "";
 }
 

@@ -6,6 +6,7 @@
 #include "report/module_tree.h"
 #include "report/phase_table.h"
 #include "report/run_header.h"
+#include "report/table.h"
 #include "report/text.h"
 #include "run/utf8.h"
 #include "torchmem/bytes.h"
@@ -14,19 +15,6 @@
 namespace torchmem {
 
 namespace {
-
-std::string row(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) line += " " + cell + " |";
-  return line + "\n";
-}
-
-// The names' column is to the left, the numbers' to the right.
-std::string head(const std::vector<std::string>& titles) {
-  std::string line = "|:---|";
-  for (size_t i = 1; i < titles.size(); ++i) line += "---:|";
-  return row(titles) + line + "\n";
-}
 
 // Within a summary there is HTML, and no Markdown.
 std::string html_escaped(const std::string& text) {
@@ -39,50 +27,37 @@ std::string folded(const std::string& summary, const std::string& content) {
   return "<details><summary>" + summary + "</summary>\n\n" + content + "\n</details>\n\n";
 }
 
-std::string share_table(const char* title, const std::vector<Share>& shares, uint64_t whole, size_t top) {
-  std::string text = head({title, "bytes", "share"});
-  uint64_t rest = 0;
-  for (size_t i = 0; i < shares.size(); ++i) {
-    if (i >= top) {
-      rest += shares[i].bytes;
-      continue;
-    }
-    text += row({markdown_text(owner_name(shares[i].name)), format_bytes(shares[i].bytes),
-                 percent(shares[i].bytes, whole)});
-  }
-  if (shares.size() <= top) return text;
-  return text + row({"and " + format_count(shares.size() - top) + " more", format_bytes(rest),
-                     percent(rest, whole)});
+Table owner_table(const char* title, bool has_own = false) {
+  std::vector<TableColumn> columns = {
+      {.title = title, .kind = TableColumn::Kind::name}, {.title = "bytes"}, {.title = "share"}};
+  if (has_own) columns.push_back({.title = "own"});
+  return Table(std::move(columns));
+}
+
+std::string share_markdown(const char* title, const std::vector<Share>& shares, uint64_t whole, size_t top) {
+  Table table = owner_table(title);
+  add_shares(table, shares, whole, top);
+  return table.markdown();
 }
 
 std::string breakdown_tables(const Breakdown& breakdown, size_t top) {
   uint64_t whole = breakdown.totals.allocated;
   if (whole == 0) return "";
-  std::string categories = head({"category", "bytes", "share"});
-  uint64_t requested = 0;
-  for (size_t i = 0; i < category_count; ++i) {
-    const Share& share = breakdown.categories[i];
-    requested += share.requested;
-    if (share.bytes == 0) continue;
-    categories += row({markdown_text(std::string(name_of(static_cast<Category>(i)))),
-                       format_bytes(share.bytes), percent(share.bytes, whole)});
-  }
-  categories +=
-      row({"*rounding, in these*", format_bytes(whole - requested), percent(whole - requested, whole)});
-  std::string modules = head({"module", "bytes", "share", "own"});
+  Table categories = owner_table("category");
+  add_categories(categories, breakdown);
+  Table modules = owner_table("module", true);
   std::vector<ShownModule> shown = modules_to_show(breakdown.root, top);
   for (const ShownModule& module : shown) {
     std::string name = module.depth == 0 ? "(model)" : module.module->path;
     std::string type = short_type(module.module->type);
-    modules +=
-        row({markdown_text(type.empty() ? name : name + " " + type), format_bytes(module.module->inclusive),
-             percent(module.module->inclusive, whole), format_bytes(module.module->own)});
+    add_share(modules, type.empty() ? name : name + " " + type, module.module->inclusive, whole)
+        .cells.push_back(bytes_cell(module.module->own));
   }
-  std::string text = categories + "\n";
-  if (shown.size() > 1) text += modules + "\n";
+  std::string text = categories.markdown() + "\n";
+  if (shown.size() > 1) text += modules.markdown() + "\n";
   if (!breakdown.ops.empty()) {
-    text += folded("Operators and lines", share_table("operator", breakdown.ops, whole, top) + "\n" +
-                                              share_table("line", breakdown.lines, whole, top));
+    text += folded("Operators and lines", share_markdown("operator", breakdown.ops, whole, top) + "\n" +
+                                              share_markdown("line", breakdown.lines, whole, top));
   }
   return text;
 }
@@ -126,13 +101,15 @@ std::string moments_markdown(const Analysis& analysis, size_t top) {
 }
 
 std::string peak_markdown(const Peak& peak) {
-  auto cell = [](const std::optional<uint64_t>& bytes) {
-    return bytes ? format_bytes(*bytes) : std::string("-");
-  };
-  return head({"peak allocated", "peak reserved", "on the device", "where"}) +
-         row({"**" + format_bytes(peak.allocated) + "**", cell(peak.reserved), cell(peak.device_bytes),
-              place(peak.phase, peak.iteration)}) +
-         "\n";
+  Table table({{.title = "peak allocated", .kind = TableColumn::Kind::name},
+               {.title = "peak reserved"},
+               {.title = "on the device"},
+               {.title = "where"}});
+  std::string where;
+  if (peak.phase) where = phase_name(*peak.phase, peak.iteration ? &*peak.iteration : nullptr);
+  table.add({number_cell("**" + format_bytes(peak.allocated) + "**"), bytes_cell(peak.reserved),
+             bytes_cell(peak.device_bytes), where});
+  return table.markdown() + "\n";
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ Table phase_table(const Run& run, const char* iteration_title, bool with_time) {
       table.add_note(row.note);
       continue;
     }
-    TableRow& added = table.add({printable(row.phase->name), iteration_text(*row.phase)});
+    TableRow& added = table.add({row.phase->name, iteration_text(*row.phase)});
     for (const Statistic<Phase>& statistic : phase_statistics) {
       if (is_shown(statistic)) added.cells.push_back(cell_of(statistic, *row.phase));
     }

@@ -97,7 +97,7 @@ size_t Table::content_width(size_t column) const {
   size_t widest = columns_of(columns_[column].title);
   for (const TableRow& row : rows_) {
     if (row.kind == note_kind || row.kind == text_kind || column >= row.cells.size()) continue;
-    size_t width = columns_of(row.cells[column].text) + columns_[column].indent;
+    size_t width = columns_of(printable(row.cells[column].text)) + columns_[column].indent;
     // Wider words have lines of their own.
     if (columns_[column].kind != Kind::words || width < columns_[column].width)
       widest = std::max(widest, width);
@@ -144,7 +144,7 @@ std::string Table::line(const Layout& layout, const std::vector<TableCell>& cell
     size_t width = layout.widths[i];
     if (width == 0) continue;
     size_t indent = is_head ? 0 : column.indent;
-    std::string cell = i < cells.size() ? cells[i].text : "";
+    std::string cell = i < cells.size() ? printable(cells[i].text) : "";
     if (is_left(column)) cell = cut_to(column, cell, width - indent);
     text += std::string(indent, ' ') + padded(column, cell, width - indent);
   }
@@ -170,13 +170,13 @@ std::string Table::text(const TextStyle& style) const {
     }
     std::vector<TableCell> cells = row.cells;
     if (columns_[0].kind == Kind::words && columns_of(cells[0].text) >= layout.widths[0]) {
-      text += wrap(cells[0].text, 0, style);
+      text += wrap(printable(cells[0].text), 0, style);
       cells[0].text.clear();
     }
     // Of a row that has nothing but its name, no blanks are left.
     std::string content = line(layout, cells, false);
     if (cells.size() == 1) content = without_blanks_at_end(content);
-    if (row.is_dim) {
+    if (row.is_dim || row.is_among) {
       content = tinted(style, Tint::dim, content);
     } else if (layout.bar > 0) {
       const std::string drawn = bar(style, row.part, whole_, layout.bar);
@@ -206,7 +206,7 @@ std::string Table::markdown() const {
     std::vector<std::string> cells;
     for (const TableCell& cell : row.cells)
       cells.push_back(cell.is_ours ? cell.text : markdown_text(cell.text));
-    if (row.is_dim) cells[0] = "*" + row.cells[0].text + "*";  // what is dim is our own
+    if (row.is_among) cells[0] = "*" + cells[0] + "*";
     cells.resize(columns_.size());
     text += row_of(cells);
   }

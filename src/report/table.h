@@ -40,7 +40,8 @@ TableCell number_cell(std::string text);
 
 struct TableRow {
   std::vector<TableCell> cells;  // by column; the last ones may be missing
-  bool is_dim = false;           // no part of what the other rows add up to
+  bool is_dim = false;           // less than the others, on a terminal
+  bool is_among = false;         // counts what is among the other rows; dim, and slanted in Markdown
   uint64_t part = 0;             // of the table's whole: the bar's length
   Tint tint = Tint::cyan;        // of the bar
   std::string mark;              // stands behind the row
