@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "report/run_header.h"
+#include "report/statistics.h"
 #include "report/style.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
@@ -58,9 +59,10 @@ std::string error_text(const Run& run) {
 json peak_summary_json(const Outcome& outcome) {
   if (!outcome.peak) return nullptr;
   const Peak& peak = *outcome.peak;
-  json result = {{"allocated_bytes", peak.allocated}};
-  if (peak.reserved) result["reserved_bytes"] = *peak.reserved;
-  if (peak.device_bytes) result["device_bytes"] = *peak.device_bytes;
+  json result = json::object();
+  for (const Statistic<Peak>& statistic : peak_statistics) {
+    if (auto value = statistic.get(peak)) result[statistic.key] = *value;
+  }
   if (peak.phase) result["phase"] = *peak.phase;
   if (peak.iteration) result["iteration"] = *peak.iteration;
   if (outcome.categories) {
