@@ -9,15 +9,15 @@
 #include <cstring>
 
 // Python's C interface is looked up by name, since a program need not have it. Its audit events are the only
-// place from which the compiler can be seen to start, without changing anything that the program sees: it is
-// imported when it is first used.
+// place from which the compiler can be seen to start, without changing anything that the program sees: its
+// front is imported where a function is only decorated, and this part of it when the first one is compiled.
 namespace torchmem::agent {
 namespace {
 
 struct Object;  // PyObject
 using Hook = int (*)(const char* event, Object* arguments, void* user);
 
-constexpr const char* kCompiler = "torch._inductor.compile_fx";
+constexpr const char* kCompiler = "torch._inductor.codegen.cuda_combined_scheduling";
 
 struct Python {
   int (*add_pending_call)(int (*)(void*), void*);

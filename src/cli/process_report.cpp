@@ -175,8 +175,8 @@ std::string processes_text(const fs::path& directory) {
   }
   for (const auto& [pid, note] : read_notes(directory, "compiles")) {
     text += "torchmem: pid " + pid +
-            " compiles for the device (torch.compile), which the virtual GPU cannot do; run it without "
-            "compilation\n";
+            " compiles (torch.compile): what is compiled for the device the virtual GPU cannot run; run the "
+            "program without compilation\n";
   }
   for (const EndedProcess& ended : ended_processes(directory))
     text += "torchmem: pid " + ended.pid + " was ended: " + ended.reason + "\n";

@@ -80,7 +80,7 @@ class Compilation(RunTest):
             model(torch.ones(4, 8, device="cuda"))
             """)
         self.assertNotEqual(ended.code, 0)
-        self.assertEqual(len([line for line in ended.said if "compiles for the device" in line]), 1, ended.said)
+        self.assertEqual(len([line for line in ended.said if "compiles (torch.compile)" in line]), 1, ended.said)
 
     def test_nothing_is_said_otherwise(self):
         ended = run_python("""
@@ -89,7 +89,18 @@ class Compilation(RunTest):
             model(torch.ones(4, 8, device="cuda"))
             """)
         self.assert_ended(ended)
-        self.assertEqual([line for line in ended.said if "compiles for the device" in line], [])
+        self.assertEqual([line for line in ended.said if "compiles (torch.compile)" in line], [])
+
+    def test_nothing_is_said_where_nothing_is_compiled(self):
+        ended = run_python("""
+            import torch
+            @torch.compile
+            def never_called(x):
+                return torch.nn.functional.gelu(x)
+            torch.nn.functional.gelu(torch.zeros(64, 1024, 1024, device="cuda"))
+            """)
+        self.assert_ended(ended)
+        self.assertEqual([line for line in ended.said if "compiles (" in line], [])
 
 
 main()
