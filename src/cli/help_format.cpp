@@ -5,7 +5,7 @@
 
 #include "cli/terminal.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI:
   return text;
 }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-namespace torchmem::cli {
+namespace torchmem {
 
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

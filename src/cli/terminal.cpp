@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace torchmem::cli {
+namespace torchmem {
 
 namespace {
 
@@ -50,4 +50,4 @@ TextStyle output_style() {
   return style;
 }
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

@@ -6,7 +6,7 @@
 
 #include "torchmem/text_style.h"
 
-namespace torchmem::cli {
+namespace torchmem {
 
 bool is_terminal();
 
@@ -17,4 +17,4 @@ std::optional<size_t> output_columns();
 // Text for standard output, without colours.
 TextStyle output_style();
 
-}  // namespace torchmem::cli
+}  // namespace torchmem

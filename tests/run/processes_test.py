@@ -72,6 +72,24 @@ class ClearedPreload(RunTest):
         self.check_said(PYTHON, "-c", "import subprocess; subprocess.run(['/bin/true'], env={}, check=True)")
 
 
+class SharedMemory(RunTest):
+    """A tensor that another process gets (CUDA IPC)."""
+
+    def check_shared(self, settings):
+        ended = run(PYTHON, PROGRAMS / "shared_tensor.py", PYTORCH_ALLOC_CONF=settings)
+        self.assert_ended(ended)
+        self.assertEqual(sorted(ended.peaks), sorted(ended.printed()), ended.stdout + ended.stderr)
+        self.assertEqual(len(ended.peaks), 2)
+        for process in ended.processes:
+            self.assertEqual(process["unmodelled_calls"], 0, ended.stderr)
+
+    def test_segments(self):
+        self.check_shared("")
+
+    def test_expandable_segments(self):
+        self.check_shared("expandable_segments:True")
+
+
 class Compilation(RunTest):
     def test_it_is_said_that_compilation_is_not_supported(self):
         ended = run_python("""

@@ -17,6 +17,7 @@ enum Status : int {
   kOutOfMemory = 2,
   kNoDevice = 100,
   kInvalidDevice = 101,
+  kInvalidContext = 201,
   kInvalidHandle = 400,
   kNotReady = 600,
   kAlreadyMapped = 208,
@@ -105,6 +106,18 @@ int tmv_physical_info(uint64_t handle, int* device, size_t* bytes);
 int tmv_map(uint64_t address, size_t bytes, uint64_t handle);
 int tmv_unmap(uint64_t address, size_t bytes);
 int tmv_mapped_handle(uint64_t address, uint64_t* handle);
+// Physical memory as a file, which any process that has it can import. It stays the exporter's: an import
+// takes none of the device's.
+int tmv_physical_export(uint64_t handle, int* file);
+int tmv_physical_import(int file, uint64_t* handle);
+
+// --- memory of another process
+// ----------------------------------------------------------------------------------------------
+constexpr size_t tmv_share_handle_bytes = 64;
+int tmv_share(uint64_t address, void* handle);  // of the allocation that the address is in
+// Opened once more, it has the address that it has; it is closed when it was closed as often.
+int tmv_open_shared(const void* handle, uint64_t* address);
+int tmv_close_shared(uint64_t address);
 
 // Host memory.
 int tmv_host_alloc(size_t bytes, void** pointer);

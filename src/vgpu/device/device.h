@@ -24,6 +24,7 @@ struct Physical {
   size_t bytes = 0;
   int mappings = 0;
   bool released = false;
+  bool imported = false;  // another process's: it takes none of the device's memory
 };
 
 struct Mapping {

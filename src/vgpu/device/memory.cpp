@@ -21,7 +21,7 @@ void give_back(Device& device, uint64_t bytes) {
 
 void drop_physical(State& all, std::map<uint64_t, Physical>::iterator physical) {
   if (!physical->second.released || physical->second.mappings > 0) return;
-  give_back(*device_at(all, physical->second.device), physical->second.bytes);
+  if (!physical->second.imported) give_back(*device_at(all, physical->second.device), physical->second.bytes);
   all.physicals.erase(physical);
 }
 

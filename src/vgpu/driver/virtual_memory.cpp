@@ -34,6 +34,8 @@ TMV_EXPORT CUresult cuMemAddressFree(CUdeviceptr pointer, size_t bytes) {
 TMV_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                                 const CUmemAllocationProp* properties, unsigned long long) {
   if (!handle || !properties) return CUDA_ERROR_INVALID_VALUE;
+  // The answer of a machine that is in no fabric; PyTorch then takes files.
+  if (properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC) return CUDA_ERROR_NOT_PERMITTED;
   uint64_t made = 0;
   int device = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties->location.id
                                                                         : tmv_current_device();
@@ -75,5 +77,22 @@ TMV_EXPORT CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* 
   properties->type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties->location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   properties->location.id = device;
+  return status(code);
+}
+
+// As a file; the fabric's handles, of several machines, are not there.
+TMV_EXPORT CUresult cuMemExportToShareableHandle(void* exported, CUmemGenericAllocationHandle handle,
+                                                 CUmemAllocationHandleType type, unsigned long long) {
+  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
+  return status(tmv_physical_export(handle, static_cast<int*>(exported)));
+}
+
+TMV_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* exported,
+                                                   CUmemAllocationHandleType type) {
+  if (!handle) return CUDA_ERROR_INVALID_VALUE;
+  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
+  uint64_t made = 0;
+  const int code = tmv_physical_import(static_cast<int>(reinterpret_cast<intptr_t>(exported)), &made);
+  *handle = made;
   return status(code);
 }
