@@ -34,6 +34,7 @@ static void tell_launcher(void) {
   int count = 0;
   if (get_count && get_count(&count) == 0) state->device_count = (uint64_t)count;
   state->device_used = 1;
+  state->allocated = 1;
   torchmem_process_state_close(state);
 }
 

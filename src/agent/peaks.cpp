@@ -76,6 +76,9 @@ void on_event(const TraceEntry& entry) {
     // The memory has another owner, or none: what it held is nobody's any more.
     if (auto* written = values::virtual_device().written) written(entry.addr_, entry.size_);
   }
+  if (entry.action_ == TraceEntry::SEGMENT_ALLOC) {
+    if (auto* claimed = values::virtual_device().claimed) claimed(entry.addr_);
+  }
   if (entry.action_ == TraceEntry::FREE_COMPLETED || entry.action_ == TraceEntry::SNAPSHOT)
     return;  // changes neither number
   if (entry.action_ == TraceEntry::ALLOC) allocating_device = entry.device_;

@@ -337,7 +337,7 @@ class GateCommand : public Command {
     const ValueSettings values = value_settings(options_.values);
     ProgramRun ran(program, device,
                    {0, options_.device != "auto" && options_.device != "cuda", false, values});
-    std::cerr << processes_text(ran.state()) << std::flush;
+    std::cerr << processes_text(ran.state(), ran.is_virtual()) << std::flush;
     if (ran.interrupted()) throw Error(ErrorKind::interrupted, "interrupted");
     const json processes = processes_json(ran.state());
     for (const EndedProcess& ended : ended_processes(ran.state()))
@@ -377,7 +377,7 @@ class GateCommand : public Command {
   static std::string ran_out_text(const json& processes) {
     uint64_t count = 0;
     for (const json& process : processes) {
-      for (const json& used : process.at("devices")) count += used.at("out_of_memory").get<uint64_t>();
+      for (const json& used : process.at("devices")) count += used.value("out_of_memory", uint64_t{0});
     }
     return count == 0 ? "" : " after " + counted(count, "out-of-memory error");
   }

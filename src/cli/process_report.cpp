@@ -25,6 +25,7 @@ namespace {
 constexpr size_t longest_command = 200;
 constexpr size_t longest_note = 4096;
 constexpr size_t shown_reads = 5;
+constexpr size_t shown_calls = 5;
 
 std::optional<torchmem_process_state> read_state(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -41,7 +42,8 @@ std::vector<torchmem_process_state> read_states(const fs::path& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     if (!entry.path().filename().string().starts_with("process-")) continue;
-    if (auto state = read_state(entry.path()); state && state->device_used) states.push_back(*state);
+    auto state = read_state(entry.path());
+    if (state && (state->device_used || state->unmodelled_calls)) states.push_back(*state);
   }
   std::sort(states.begin(), states.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });
   return states;
@@ -94,18 +96,40 @@ constexpr CountedKind counted_kinds[] = {
     {"unmodelled_call", "unmodelled_calls", "unmodelled call", &torchmem_process_state::unmodelled_calls},
 };
 
-std::string assumed_text(const torchmem_process_state& state) {
+// "cudaIpcGetMemHandle, cudaFoo and 3 more": the calls that are not modelled, each once; "" where nobody
+// told.
+std::string call_names(const std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  for (const Finding* call : of_kind(findings, "unmodelled_call")) {
+    std::string name = printable(call->what.value("name", std::string()));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), shown_calls); ++i) text += (i ? ", " : "") + names[i];
+  if (names.size() > shown_calls) text += " and " + format_count(names.size() - shown_calls) + " more";
+  return text;
+}
+
+std::string assumed_text(const torchmem_process_state& state, const std::string& calls) {
   std::string text;
   for (const CountedKind& kind : counted_kinds) {
-    if (uint64_t count = state.*kind.count) text += (text.empty() ? "" : ", ") + counted(count, kind.word);
+    uint64_t count = state.*kind.count;
+    if (count == 0) continue;
+    text += (text.empty() ? "" : ", ") + counted(count, kind.word);
+    if (kind.count == &torchmem_process_state::unmodelled_calls && !calls.empty()) text += ": " + calls;
   }
   return text;
 }
 
-std::string process_line(const torchmem_process_state& state) {
+// What PyTorch's allocator did in a process, or why nothing is known of it.
+std::string use_text(const torchmem_process_state& state) {
+  if (!state.device_used) return "it could not use the device";
+  if (!state.agent_loaded && state.allocated)
+    return "it used the device, but not PyTorch's allocator as this build knows it: its peaks are not "
+           "measured";
   std::string text;
-  size_t used = 0;
-  for (const torchmem_device_state& device : state.devices) used += device.used != 0;
+  const auto used = std::count_if(std::begin(state.devices), std::end(state.devices),
+                                  [](const torchmem_device_state& device) { return device.used != 0; });
   for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
     const torchmem_device_state& device = state.devices[i];
     if (!device.used) continue;
@@ -113,27 +137,82 @@ std::string process_line(const torchmem_process_state& state) {
     if (used > 1 || i > 0) text += (text.empty() ? "cuda:" : "; cuda:") + std::to_string(i) + " ";
     text += device_text(device);
   }
-  if (!state.agent_loaded) {
-    text =
-        "it used the device, but not PyTorch's allocator as this build knows it: its peaks are not measured";
-  } else if (used == 0) {
-    text = "it used the device, but allocated nothing";
+  if (!text.empty()) return text;
+  if (state.allocated) return "it used the device, but nothing of PyTorch's caching allocator";
+  if (state.peak_pinned)
+    return "it pinned " + bytes_exactly(state.peak_pinned) +
+           " of host memory, and allocated nothing on the device";
+  return "it used the device, but allocated nothing";
+}
+
+uint64_t outside_of(const torchmem_device_state& device) {
+  return std::max(device.outside, device.peak_outside);
+}
+
+// What the program, or a library of its, took of each device by itself.
+std::string outside_text(const torchmem_process_state& state) {
+  std::string text;
+  for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
+    if (uint64_t bytes = outside_of(state.devices[i]))
+      text += "torchmem:   outside PyTorch's allocator: peak " + bytes_exactly(bytes) + " by cudaMalloc" +
+              (i > 0 ? " on cuda:" + std::to_string(i) : "") + "\n";
   }
-  std::string assumed = assumed_text(state);
-  return "torchmem: " + name_of(state) + ": " + text + (assumed.empty() ? "" : " [" + assumed + "]") + "\n";
+  return text;
+}
+
+std::string calls_text(const std::string& calls) {
+  if (calls.empty()) return "";
+  return "torchmem:   not modelled by the virtual GPU, and answered with \"not supported\": " + calls +
+         ". Run the program without what calls it, or on a real GPU.\n";
 }
 
 // The first few reads of assumed values, a line each.
-std::string reads_text(const fs::path& directory, const torchmem_process_state& state) {
-  const auto findings = read_process_findings(directory, state.pid);
-  if (!findings) return "";
-  const std::vector<const Finding*> reads = of_kind(*findings, "assumed_value");
+std::string reads_text(const std::vector<Finding>& findings) {
+  const std::vector<const Finding*> reads = of_kind(findings, "assumed_value");
   std::string text;
   for (size_t i = 0; i < std::min(reads.size(), shown_reads); ++i)
     text += "torchmem:   assumed: " + assumed_line(*reads[i]) + "\n";
   if (reads.size() > shown_reads)
     text += "torchmem:   and " + format_count(reads.size() - shown_reads) + " more (--json lists all)\n";
   return text;
+}
+
+std::string process_text(const fs::path& directory, const torchmem_process_state& state) {
+  const std::vector<Finding> findings =
+      read_process_findings(directory, state.pid).value_or(std::vector<Finding>());
+  const std::string calls = call_names(findings);
+  const std::string assumed = assumed_text(state, calls);
+  return "torchmem: " + name_of(state) + ": " + use_text(state) +
+         (assumed.empty() ? "" : " [" + assumed + "]") + "\n" + outside_text(state) + calls_text(calls) +
+         reads_text(findings);
+}
+
+// Of processes that CUDA_VISIBLE_DEVICES leaves no device; one for each of its values.
+std::string hidden_text(const fs::path& directory) {
+  std::string text;
+  std::vector<std::string> said;
+  for (const auto& [pid, value] : read_notes(directory, "hidden")) {
+    if (std::find(said.begin(), said.end(), value) != said.end()) continue;
+    said.push_back(value);
+    text +=
+        "torchmem: pid " + pid + " asked for a device, but CUDA_VISIBLE_DEVICES is \"" + value +
+        "\", which leaves it none of the virtual machine's: unset it, or give more devices with --devices "
+        "(their numbers count from 0)\n";
+  }
+  return text;
+}
+
+json device_json(const torchmem_device_state& device, size_t index, bool is_measured) {
+  json result = {{"device", index}};
+  if (is_measured) {
+    result.update({{"peak_allocated_bytes", device.peak_allocated},
+                   {"peak_reserved_bytes", device.peak_reserved},
+                   {"allocated_bytes", device.allocated},
+                   {"reserved_bytes", device.reserved},
+                   {"out_of_memory", device.out_of_memory}});
+  }
+  if (uint64_t bytes = outside_of(device)) result["peak_outside_bytes"] = bytes;
+  return result;
 }
 
 }  // namespace
@@ -144,19 +223,14 @@ json processes_json(const fs::path& directory) {
     json devices = json::array();
     for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
       const torchmem_device_state& device = state.devices[i];
-      if (!device.used) continue;
-      devices.push_back({{"device", i},
-                         {"peak_allocated_bytes", device.peak_allocated},
-                         {"peak_reserved_bytes", device.peak_reserved},
-                         {"allocated_bytes", device.allocated},
-                         {"reserved_bytes", device.reserved},
-                         {"out_of_memory", device.out_of_memory}});
+      if (device.used || outside_of(device)) devices.push_back(device_json(device, i, state.agent_loaded));
     }
     result.push_back({{"pid", state.pid},
                       {"parent_pid", state.parent_pid},
                       {"command", valid_utf8(state.command)},
-                      {"measured", state.agent_loaded != 0},
+                      {"measured", state.agent_loaded != 0 || !state.allocated},
                       {"devices", std::move(devices)}});
+    if (state.peak_pinned) result.back()["peak_pinned_bytes"] = state.peak_pinned;
     for (const CountedKind& kind : counted_kinds) result.back()[kind.list] = state.*kind.count;
     if (const auto findings = read_process_findings(directory, state.pid))
       result.back()["fidelity"] = findings_json(*findings);
@@ -164,11 +238,15 @@ json processes_json(const fs::path& directory) {
   return result;
 }
 
-std::string processes_text(const fs::path& directory) {
+std::string processes_text(const fs::path& directory, bool is_virtual) {
   std::string text;
-  for (const torchmem_process_state& state : read_states(directory))
-    text += process_line(state) + reads_text(directory, state);
-  if (text.empty()) text = "torchmem: the program never used CUDA\n";
+  for (const torchmem_process_state& state : read_states(directory)) text += process_text(directory, state);
+  text += hidden_text(directory);
+  if (text.empty()) {
+    // On a real device only what allocates is seen.
+    text = is_virtual ? "torchmem: the program never used CUDA\n"
+                      : "torchmem: the program allocated nothing on a CUDA device\n";
+  }
   for (const auto& [pid, program] : read_notes(directory, "cleared")) {
     text += "torchmem: " + shorten(program, longest_command) + " (pid " + pid +
             ") was started with LD_PRELOAD cleared: it was not on the virtual GPU and is not counted\n";

@@ -21,7 +21,8 @@ nlohmann::json processes_json(const std::filesystem::path& directory);
 // The lines of the same, each starting with "torchmem: "; then those of programs that lost the virtual GPU
 // because their LD_PRELOAD was cleared, of what the device could not do for them, and of those that the agent
 // ended. Of what a process assumed the first few reads are told.
-std::string processes_text(const std::filesystem::path& directory);
+// `is_virtual`: it ran on the virtual GPU.
+std::string processes_text(const std::filesystem::path& directory, bool is_virtual);
 
 // What all of them assumed, each finding with its "process", the command. What is only counted, since no
 // agent told more, is a finding without a place, named after the process.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 
 #include "cli/commands.h"
@@ -18,11 +19,11 @@ constexpr const char* footer =
     "Usage: torchmem run [OPTIONS] -- PROGRAM ARGUMENTS...\n"
     "Everything after -- is the program and its arguments:\n"
     "  torchmem run --device virtual:h200 -- python3 train.py --epochs 1\n"
-    "At its end, one line on standard error for each process that used the device, and what it assumed. The "
-    "exit "
-    "code is the\n"
+    "At its end, one line on standard error for each process that used the device, and what it assumed;\n"
+    "--json lists all of that with operators and lines, --save keeps whose the memory was. The exit code is "
+    "the\n"
     "program's own; 2 when --max-assumed-reads ended it or there is no such program, 3 when this machine "
-    "cannot "
+    "cannot\n"
     "run it.";
 
 class RunCommand : public Command {
@@ -76,12 +77,13 @@ class RunCommand : public Command {
 
   // The program's own exit code stands whatever happens here.
   void report(const ProgramRun& run) const {
-    std::cerr << processes_text(run.state()) << std::flush;
+    const json processes = processes_json(run.state());
+    std::cerr << processes_text(run.state(), run.is_virtual()) << more_text(processes) << std::flush;
     if (common.json.empty()) return;
     json document = {
         {"schema", "torchmem.processes/1"}, {"torchmem", TORCHMEM_VERSION}, {"program", program}};
     document.update(run.end());
-    document["processes"] = processes_json(run.state());
+    document["processes"] = processes;
     for (const EndedProcess& ended : ended_processes(run.state()))
       document["ended"].push_back({{"pid", ended.pid}, {"reason", ended.reason}});
     try {
@@ -89,6 +91,27 @@ class RunCommand : public Command {
     } catch (const Error& error) {
       std::cerr << "torchmem: " << error.what() << std::endl;
     }
+  }
+
+  // How to see more than that, of what was not asked for.
+  std::string more_text(const json& processes) const {
+    auto has_assumed = [](const json& process) {
+      return process.at("assumed_values") != 0 || process.at("estimated_workspaces") != 0 ||
+             process.at("unmodelled_calls") != 0;
+    };
+    const bool assumed = std::any_of(processes.begin(), processes.end(), has_assumed);
+    auto has_allocated = [](const json& process) {
+      const json& devices = process.at("devices");
+      return std::any_of(devices.begin(), devices.end(), [](const json& device) {
+        return device.value("peak_allocated_bytes", uint64_t{0}) > 0;
+      });
+    };
+    const bool measured = std::any_of(processes.begin(), processes.end(), has_allocated);
+    std::string text;
+    if (common.json.empty() && assumed) text = "--json lists every assumption with its operator and line";
+    if (save_.empty() && measured)
+      text += std::string(text.empty() ? "" : "; ") + "--save RUN.pickle records whose the memory was";
+    return text.empty() ? "" : "torchmem: " + text + "\n";
   }
 
   void save(const std::filesystem::path& state, const DeviceChoice& device) const {

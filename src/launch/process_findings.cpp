@@ -54,9 +54,23 @@ json checked(const json& record) {
   return result;
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
+// Of one of a process's files, if it is there and can be read.
+std::optional<std::vector<Finding>> findings_of(const fs::path& path) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(path, unknown)) return std::nullopt;  // a pipe could keep us waiting
+  try {
+    return findings_in(MappedFile(path).text());
+  } catch (const std::system_error&) {
+    // As if it were not there: the counts of the process say that something was assumed.
+    return std::nullopt;
+  }
+}
+
+uint64_t count_of(const std::vector<Finding>& findings, const Finding& call) {
+  uint64_t count = 0;
+  for (const Finding& other : findings)
+    if (other.kind == call.kind && other.what["name"] == call.what["name"]) count += other.count;
+  return count;
 }
 
 }  // namespace
@@ -76,16 +90,20 @@ std::vector<Finding> findings_in(std::string_view text) {
 }
 
 std::optional<std::vector<Finding>> read_process_findings(const fs::path& directory, uint64_t pid) {
-  for (const char* name : {"findings-", "stream-"}) {
-    fs::path path = directory / (name + std::to_string(pid));
-    if (!is_file(path)) continue;  // a pipe could keep us waiting
-    try {
-      return findings_in(MappedFile(path).text());
-    } catch (const std::system_error&) {
-      // As if it were not there: the counts of the process say that something was assumed.
-    }
+  const std::string process = std::to_string(pid);
+  std::optional<std::vector<Finding>> told;
+  for (const char* name : {"findings-", "stream-"})
+    if (!told) told = findings_of(directory / (name + process));
+  const std::optional<std::vector<Finding>> calls = findings_of(directory / ("calls-" + process));
+  if (!calls) return told;
+  if (!told) told.emplace();
+  for (Finding call : *calls) {
+    const uint64_t known = count_of(*told, call);
+    if (call.count <= known) continue;
+    call.count -= known;
+    told->push_back(std::move(call));
   }
-  return std::nullopt;
+  return told;
 }
 
 }  // namespace torchmem

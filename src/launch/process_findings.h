@@ -1,5 +1,6 @@
 // What the processes of a program under `torchmem run` assumed, as the agent wrote it: V records of the event
-// stream (torchmem/stream.h) in `findings-PID`, or in `stream-PID` where everything was recorded.
+// stream (torchmem/stream.h) in `findings-PID`, or in `stream-PID` where everything was recorded; and in
+// `calls-PID` the virtual GPU itself, of the calls that it does not model, before the agent is there too.
 #pragma once
 
 #include <cstdint>

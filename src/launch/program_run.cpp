@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -46,23 +47,42 @@ void check_torch(const std::vector<std::string>& program) {
   std::cerr << "torchmem: " << message << ". If the program uses that one, its memory is not measured.\n";
 }
 
+// The variables that PyTorch takes its allocator's settings from.
+constexpr const char* setting_variables[] = {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
+
+// The virtual GPU has no allocator of the driver's. A program that sets it by itself is refused by PyTorch.
+void check_backend() {
+  for (const char* name : setting_variables) {
+    const char* value = std::getenv(name);
+    std::string text = value ? value : "";
+    std::erase(text, ' ');
+    if (text.find("backend:cudaMallocAsync") == std::string::npos) continue;
+    throw Error(ErrorKind::bad_usage,
+                std::string(name) + "=" + value +
+                    ": the allocator cudaMallocAsync lies in the CUDA driver, which the virtual GPU does not "
+                    "have; leave it out, use backend:native, or run the program on a real GPU");
+  }
+}
+
 }  // namespace
 
 ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device,
-                       const ProgramOptions& options) {
+                       const ProgramOptions& options)
+    : is_virtual_(device.kind == DeviceChoice::Kind::virtual_gpu) {
   if (find_in_path(program[0]).empty()) {
     throw Error(ErrorKind::bad_usage, "cannot start '" + program[0] + "': there is no such program" +
                                           (program[0].find('/') == std::string::npos ? " in PATH" : ""));
   }
-  if (options.devices > 0 && device.kind != DeviceChoice::Kind::virtual_gpu) {
+  if (options.devices > 0 && !is_virtual_) {
     throw Error(ErrorKind::bad_usage, "--devices is for a virtual device: the number of real ones is given");
   }
+  if (is_virtual_) check_backend();
   check_torch(program);
   std::vector<std::pair<std::string, std::string>> changes = value_environment(options.values);
   changes.emplace_back("TORCHMEM_RUN_DIR", state_.path().string());
   changes.emplace_back("TORCHMEM_AGENT", agent_path().string());
   std::vector<std::filesystem::path> preloaded;
-  if (device.kind == DeviceChoice::Kind::virtual_gpu) {
+  if (is_virtual_) {
     preloaded = virtual_gpu_libraries();
     changes.emplace_back("TORCHMEM_VGPU_PROFILE", device.profile_file.string());
     if (options.devices > 0) changes.emplace_back("TORCHMEM_VGPU_DEVICES", std::to_string(options.devices));

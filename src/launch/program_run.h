@@ -29,12 +29,14 @@ class ProgramRun {
   // The program's own exit code; as a shell has it for death by a signal.
   int exit_code() const;
   bool interrupted() const { return result_.interrupted; }
+  bool is_virtual() const { return is_virtual_; }  // it ran on the virtual GPU
   // {"exit_code": N} or {"signal": N}.
   nlohmann::json end() const;
   // What its processes left (process_report.h reads it).
   const std::filesystem::path& state() const { return state_.path(); }
 
  private:
+  bool is_virtual_;
   TemporaryDirectory state_;
   ChildResult result_;
 };

@@ -31,7 +31,8 @@ struct torchmem_device_state {
   uint64_t peak_allocated;  // the process's peak, whatever the program did to PyTorch's own peaks
   uint64_t peak_reserved;
   uint64_t out_of_memory;  // out-of-memory errors that PyTorch raised
-  uint64_t unused[2];
+  uint64_t outside;        // by cudaMalloc, and held by no allocator of PyTorch's; on a virtual device
+  uint64_t peak_outside;   // the most that ever was
 };
 
 struct torchmem_process_state {
@@ -45,7 +46,9 @@ struct torchmem_process_state {
   uint64_t assumed_values;
   uint64_t estimated_workspaces;
   uint64_t agent_loaded;  // 1 when the agent joined: without it the peaks above are not measured
-  uint64_t unused[6];
+  uint64_t peak_pinned;   // the most host memory that was pinned at once; on a virtual device
+  uint64_t allocated;     // 1 once device memory was given, by whatever call
+  uint64_t unused[4];
   char command[TORCHMEM_PROCESS_STATE_COMMAND];  // the command line, arguments joined by blanks,
                                                  // NUL-terminated
   struct torchmem_device_state devices[TORCHMEM_PROCESS_STATE_DEVICES];

@@ -23,6 +23,7 @@ VirtualDevice find() {
   look_up(device.is_captured, "tmv_is_captured");
   look_up(device.capture_work, "tmv_capture_work");
   look_up(device.profile_json, "tmv_profile_json");
+  look_up(device.claimed, "tmv_claimed");
   return device;
 }
 

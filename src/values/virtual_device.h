@@ -38,6 +38,8 @@ struct VirtualDevice {
   bool (*capture_work)(void* stream, void* work) = nullptr;
   /// The device profile as JSON text; returns the size it needs, the terminating zero included or not.
   int (*profile_json)(char* buffer, std::size_t size) = nullptr;
+  /// PyTorch's allocator holds this block of cudaMalloc's.
+  void (*claimed)(std::uint64_t address) = nullptr;
 
   bool present() const { return set_observer != nullptr; }
 };

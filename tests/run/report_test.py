@@ -116,6 +116,75 @@ class Peaks(RunTest):
         self.assert_peaks_as_printed(ended)
 
 
+class BesideTheAllocator(RunTest):
+    """What CUDA is used for without PyTorch's caching allocator."""
+
+    def test_an_allocator_that_caches_nothing(self):
+        ended = run_python("""
+            import torch
+            kept = torch.zeros(256 << 20, dtype=torch.uint8, device="cuda")
+            """, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+        self.assert_ended(ended)
+        self.assertEqual(ended.processes[0]["devices"][0]["peak_outside_bytes"], 256 << 20)
+        said = "\n".join(ended.said)
+        self.assertIn("it used the device, but nothing of PyTorch's caching allocator", said)
+        self.assertIn("outside PyTorch's allocator: peak 256.00 MiB (268,435,456 B) by cudaMalloc", said)
+
+    def test_cuda_malloc_beside_it(self):
+        ended = run_python(f"""
+            import ctypes, torch
+            cuda = ctypes.CDLL(None)
+            def malloc(size):
+                address = ctypes.c_void_p()
+                assert cuda.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(size)) == 0
+                return address
+            first = malloc(3 << 20)
+            kept = [torch.zeros(size << 20, dtype=torch.uint8, device="cuda") for size in (1, 30, 500)]
+            second = malloc(5 << 20)
+            kept.pop()
+            torch.cuda.empty_cache()
+            kept.append(torch.zeros(700 << 20, dtype=torch.uint8, device="cuda"))
+            assert cuda.cudaFree(first) == 0
+            malloc(1 << 20)
+            {PRINT_PEAKS}
+            """)
+        self.assert_ended(ended)
+        self.assert_peaks_as_printed(ended)
+        self.assertEqual(ended.processes[0]["devices"][0]["peak_outside_bytes"], 8 << 20)
+
+    def test_nothing_is_outside_as_a_rule(self):
+        for settings in ("", "expandable_segments:True"):
+            ended = run_python(TRAIN + "torch.cuda.empty_cache()", PYTORCH_ALLOC_CONF=settings)
+            self.assert_ended(ended)
+            self.assertNotIn("peak_outside_bytes", ended.processes[0]["devices"][0])
+
+    def test_pinned_memory(self):
+        ended = run_python("import torch; assert torch.zeros(1 << 20).pin_memory().is_pinned()")
+        self.assert_ended(ended)
+        self.assertEqual(ended.processes[0]["peak_pinned_bytes"], 4 << 20)
+        self.assertIn("it pinned 4.00 MiB (4,194,304 B) of host memory, and allocated nothing on the device", ended.said[0])
+
+    def test_no_device_is_left(self):
+        ended = run_python("import torch; assert not torch.cuda.is_available()", CUDA_VISIBLE_DEVICES="3")
+        self.assert_ended(ended)
+        self.assertEqual(len(ended.said), 1)
+        self.assertIn('CUDA_VISIBLE_DEVICES is "3", which leaves it none', ended.said[0])
+
+    def test_a_backend_that_the_program_chooses(self):
+        ended = run_python("""
+            import os
+            os.environ["PYTORCH_ALLOC_CONF"] = "backend:cudaMallocAsync"
+            import torch
+            torch.ones(3, device="cuda")
+            """)
+        self.assertNotEqual(ended.code, 0)
+        said = "\n".join(ended.said)
+        self.assertNotIn("never used", said)
+        self.assertRegex(said, r"unmodelled calls?: cuda\w+")
+        self.assertIn("or on a real GPU", said)
+        self.assertTrue(ended.processes[0]["fidelity"]["unmodelled_calls"])
+
+
 class ExitCodes(RunTest):
     def test_no_use_of_cuda(self):
         for program in (["true"], [PYTHON, "-c", "import torch; torch.ones(3)"]):

@@ -6,6 +6,7 @@
 #include "device.h"
 #include "export.h"
 #include "fidelity.h"
+#include "process.h"
 #include "values.h"
 
 using namespace torchmem::vgpu;
@@ -40,16 +41,24 @@ void assume(State& all, uint64_t address, size_t bytes, void* to,
                        tmv_value_assumed);
 }
 
+// The mutex is held.
+void add_pinned(State& all, size_t bytes) {
+  all.pinned_bytes += bytes;
+  process_pins(all.pinned_bytes);
+}
+
 }  // namespace
 
 TMV_EXPORT int tmv_host_alloc(size_t bytes, void** pointer) {
   if (!pointer) return kInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return kSuccess;
+  if (int status = tmv_activate(tmv_current_device()); status != kSuccess) return status;
   if (posix_memalign(pointer, host_alignment, bytes) != 0) return kOutOfMemory;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   all.host[number(*pointer)] = bytes;
+  add_pinned(all, bytes);
   return kSuccess;
 }
 
@@ -59,24 +68,30 @@ TMV_EXPORT int tmv_host_free(void* pointer) {
   std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.host.find(number(pointer));
   if (found == all.host.end() || all.registered.count(number(pointer))) return kInvalidValue;
+  all.pinned_bytes -= found->second;
   all.host.erase(found);
   std::free(pointer);
   return kSuccess;
 }
 
 TMV_EXPORT int tmv_host_register(void* pointer, size_t bytes) {
+  if (int status = tmv_activate(tmv_current_device()); status != kSuccess) return status;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   if (!pointer || bytes == 0) return kInvalidValue;
   if (!all.host.emplace(number(pointer), bytes).second) return kHostMemoryAlreadyRegistered;
   all.registered[number(pointer)] = bytes;
+  add_pinned(all, bytes);
   return kSuccess;
 }
 
 TMV_EXPORT int tmv_host_unregister(void* pointer) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
-  if (all.registered.erase(number(pointer)) == 0) return kHostMemoryNotRegistered;
+  auto found = all.registered.find(number(pointer));
+  if (found == all.registered.end()) return kHostMemoryNotRegistered;
+  all.pinned_bytes -= found->second;
+  all.registered.erase(found);
   all.host.erase(number(pointer));
   return kSuccess;
 }

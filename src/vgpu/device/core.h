@@ -119,7 +119,7 @@ int tmv_share(uint64_t address, void* handle);  // of the allocation that the ad
 int tmv_open_shared(const void* handle, uint64_t* address);
 int tmv_close_shared(uint64_t address);
 
-// Host memory.
+// Host memory. Pinning makes the current device's context, as it does on a real one.
 int tmv_host_alloc(size_t bytes, void** pointer);
 int tmv_host_free(void* pointer);
 int tmv_host_register(void* pointer, size_t bytes);

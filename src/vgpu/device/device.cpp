@@ -153,7 +153,11 @@ void join_agent() {
 
 using namespace torchmem::vgpu;
 
-TMV_EXPORT int tmv_device_count() { return static_cast<int>(state().devices.size()); }
+TMV_EXPORT int tmv_device_count() {
+  const State& all = state();
+  if (all.profile && all.devices.empty()) process_has_no_device();
+  return static_cast<int>(all.devices.size());
+}
 
 TMV_EXPORT int tmv_current_device() { return current_device; }
 

@@ -37,8 +37,10 @@ struct Device {
   std::optional<AddressSpace> addresses;  // from the moment a context exists
   bool active = false;                    // a context exists
   bool library_loaded = false;
-  uint64_t used_bytes = 0;       // by cudaMalloc and cuMemCreate, in whole granules
-  uint64_t context_bytes = 0;    // by the context and what was loaded
+  uint64_t used_bytes = 0;                       // by cudaMalloc and cuMemCreate, in whole granules
+  uint64_t context_bytes = 0;                    // by the context and what was loaded
+  std::unordered_map<uint64_t, size_t> outside;  // cudaMalloc's blocks that PyTorch's allocator did not claim
+  uint64_t outside_bytes = 0;
   std::map<int, size_t> limits;  // as set by the program
 };
 
@@ -61,6 +63,7 @@ struct State {
   uint64_t next_identity = 1;
   std::map<uint64_t, size_t> host;        // pinned or registered host memory, by address
   std::map<uint64_t, size_t> registered;  // the part of it that the program registered
+  uint64_t pinned_bytes = 0;              // of both
 };
 
 State& state();

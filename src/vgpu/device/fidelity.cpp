@@ -43,6 +43,7 @@ TMV_EXPORT void tmv_count_unmodelled(const char* library, const char* function) 
     observer = all.observer;
   }
   process_counts_changed();
+  process_called(library, function);
   if (observer.unmodelled) observer.unmodelled(observer.user, library, function);
 }
 

@@ -52,6 +52,9 @@ void tmv_captured_work(void* work, bool launched);
 // known.
 void tmv_written(uint64_t address, size_t bytes);
 
+// PyTorch's allocator holds this block of cudaMalloc's. Blocks that it holds none of are counted apart.
+void tmv_claimed(uint64_t address);
+
 // The device profile as JSON text, NUL-terminated if it fits. Returns the bytes needed, 0 when there is no
 // profile.
 int tmv_profile_json(char* buffer, size_t size);

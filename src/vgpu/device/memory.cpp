@@ -4,6 +4,7 @@
 
 #include "device.h"
 #include "export.h"
+#include "fidelity.h"
 #include "process.h"
 
 using namespace torchmem::vgpu;
@@ -23,6 +24,23 @@ void drop_physical(State& all, std::map<uint64_t, Physical>::iterator physical) 
   if (!physical->second.released || physical->second.mappings > 0) return;
   if (!physical->second.imported) give_back(*device_at(all, physical->second.device), physical->second.bytes);
   all.physicals.erase(physical);
+}
+
+// A block that cudaMalloc gives is outside of PyTorch's allocator until that claims it. The mutex is held.
+void add_outside(Device& found, int device, uint64_t address, size_t bytes) {
+  const uint64_t before = found.outside_bytes;
+  found.outside[address] = bytes;
+  found.outside_bytes += bytes;
+  process_outside(device, before, found.outside_bytes);
+}
+
+void remove_outside(Device& found, int device, uint64_t address, bool was_outside) {
+  auto block = found.outside.find(address);
+  if (block == found.outside.end()) return;
+  const uint64_t before = found.outside_bytes;
+  found.outside_bytes -= block->second;
+  found.outside.erase(block);
+  process_outside(device, was_outside ? before : 0, found.outside_bytes);
 }
 
 std::map<uint64_t, Mapping>::iterator mapping_of(State& all, uint64_t address) {
@@ -52,17 +70,28 @@ TMV_EXPORT int tmv_malloc(int device, size_t bytes, uint64_t* address) {
     return kOutOfMemory;
   }
   all.identities[*address] = all.next_identity++;
+  process_allocated();
+  add_outside(found, device, *address, bytes);
   return kSuccess;
+}
+
+TMV_EXPORT void tmv_claimed(uint64_t address) {
+  State& all = state();
+  std::lock_guard<Mutex> lock(all.mutex);
+  const int device = device_of(all, address);
+  if (Device* found = device_at(all, device)) remove_outside(*found, device, address, false);
 }
 
 TMV_EXPORT int tmv_free(uint64_t address) {
   if (address == 0) return kSuccess;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
-  Device* found = device_at(all, device_of(all, address));
+  const int device = device_of(all, address);
+  Device* found = device_at(all, device);
   if (!found || all.reservations.count(address)) return kInvalidValue;
   uint64_t bytes = found->addresses->size_of(address);
   if (bytes == 0 || !found->addresses->free(address)) return kInvalidValue;
+  remove_outside(*found, device, address, true);
   give_back(*found, whole_granules(all, bytes));
   all.contents.forget(address, bytes);
   all.pending.drop(address, bytes);
@@ -129,6 +158,7 @@ TMV_EXPORT int tmv_physical_create(int device, size_t bytes, uint64_t* handle) {
   std::lock_guard<Mutex> lock(all.mutex);
   if (!handle || bytes == 0 || bytes % all.profile->granularity_bytes) return kInvalidValue;
   if (!take(all, *device_at(all, device), bytes)) return kOutOfMemory;
+  process_allocated();
   *handle = all.next_physical++;
   Physical physical;
   physical.device = device;
