@@ -16,6 +16,10 @@ void cannot_join(const char* why) {
   std::fprintf(stderr, "torchmem: joining this program: %s; its peaks are not measured\n", why);
 }
 
+void cannot_record(const char* why) {
+  std::fprintf(stderr, "torchmem: recording this program: %s; only its peaks are told\n", why);
+}
+
 }  // namespace
 
 /// Joins the program that loaded this library, once PyTorch's allocator is there: to be called at each device
@@ -28,13 +32,21 @@ extern "C" __attribute__((visibility("default"))) bool torchmem_agent_start() {
   if (joined.exchange(true)) return true;
   try {
     torchmem::agent::keep_peaks();
+  } catch (const c10::Error& error) {
+    cannot_join(error.what_without_backtrace());
+    return true;
+  } catch (const std::exception& error) {
+    cannot_join(error.what());
+    return true;
+  }
+  try {
     if (auto* keep_large = torchmem::values::virtual_device().keep_large) keep_large();
     if (!torchmem::agent::start_recording()) torchmem::agent::write_findings();
     torchmem::agent::watch_for_compilation();
   } catch (const c10::Error& error) {
-    cannot_join(error.what_without_backtrace());
+    cannot_record(error.what_without_backtrace());
   } catch (const std::exception& error) {
-    cannot_join(error.what());
+    cannot_record(error.what());
   }
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <string>
@@ -28,6 +29,12 @@ void finish() {
     std::fprintf(stderr, "torchmem: the end of this program's record is missing: %s\n", error.what());
   }
   the_writer->flush();
+  if (const int error = the_writer->error_number()) {
+    std::fprintf(stderr,
+                 "torchmem: this program's record ends early: it could not be written: %s (TMPDIR names "
+                 "another place)\n",
+                 std::strerror(error));
+  }
 }
 
 }  // namespace

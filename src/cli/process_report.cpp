@@ -37,8 +37,23 @@ std::optional<torchmem_process_state> read_state(const fs::path& path) {
   return state;
 }
 
-std::vector<torchmem_process_state> read_states(const fs::path& directory) {
+// Of processes that had no room for their numbers, what they left of themselves.
+std::vector<torchmem_process_state> read_states_without_room(const fs::path& directory) {
   std::vector<torchmem_process_state> states;
+  std::ifstream in(directory / "no-room", std::ios::binary);
+  torchmem_no_room_entry entry;
+  while (in.read(reinterpret_cast<char*>(&entry), sizeof entry) && entry.pid != 0) {
+    torchmem_process_state state{};
+    state.pid = entry.pid;
+    state.device_used = state.allocated = state.no_room = 1;
+    std::memcpy(state.command, entry.command, sizeof entry.command - 1);
+    states.push_back(state);
+  }
+  return states;
+}
+
+std::vector<torchmem_process_state> read_states(const fs::path& directory) {
+  std::vector<torchmem_process_state> states = read_states_without_room(directory);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     if (!entry.path().filename().string().starts_with("process-")) continue;
@@ -123,6 +138,8 @@ std::string assumed_text(const torchmem_process_state& state, const std::string&
 
 // What PyTorch's allocator did in a process, or why nothing is known of it.
 std::string use_text(const torchmem_process_state& state) {
+  if (state.no_room)
+    return "its memory was not measured: there was no room for its numbers (TMPDIR names another place)";
   if (!state.device_used) return "it could not use the device";
   if (!state.agent_loaded && state.allocated)
     return "it used the device, but not PyTorch's allocator as this build knows it: its peaks are not "

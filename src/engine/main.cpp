@@ -1,6 +1,6 @@
 // torchmem-engine REQUEST.json: runs one model in this process and writes the event stream that the request
 // names. Started by torchmem, never by hand. Exit code: 0 finished, 1 out of memory, 2 could not (the
-// stream's X record says why), 3 unavailable.
+// stream's X record says why), 3 unavailable, 64 + errno: the stream could not be written.
 //
 // torchmem-engine --serve: the same for each line of standard input, in a process forked for it, which is
 // left to the parent of this one; standard output has that process's id, a line each (cli/warm_program.h).
@@ -43,6 +43,10 @@ using engine::FailureKind;
 capture::StreamWriter* the_writer = nullptr;
 const RunRequest* the_request = nullptr;
 engine::RunState* the_state = nullptr;
+
+/// Exit codes from here on: the stream could not be written, and the error's number
+/// (launch/engine_process.cpp).
+constexpr int kUnwritten = 64;
 
 RunRequest request_in(const char* path) {
   std::ifstream in(path);
@@ -169,11 +173,8 @@ int run(const RunRequest& request) {
     code = fail(std::current_exception());
   }
   writer->flush();
-  if (writer->error_number() != 0) {
-    std::cerr << "error: cannot write the event stream " << request.stream << ": "
-              << std::strerror(writer->error_number()) << '\n';
-    code = engine::exit_code(FailureKind::kInternal);
-  }
+  // Nothing more can be said in the stream; torchmem makes the sentence of it.
+  if (writer->error_number() != 0) code = kUnwritten + writer->error_number();
   std::fflush(nullptr);
   // Nothing is left to save, and taking LibTorch down takes longer than it is worth.
   std::_Exit(code);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -23,6 +24,7 @@ using nlohmann::json;
 namespace {
 
 constexpr std::chrono::seconds grace(5);
+constexpr int unwritten = 64;  // an engine's exit code from there on: the stream was not written, and errno
 
 RunError error_of(ErrorKind kind, const std::string& message, const Run& run) {
   RunError error;
@@ -34,7 +36,8 @@ RunError error_of(ErrorKind kind, const std::string& message, const Run& run) {
 }
 
 // What a process that ended without a word of its own died of.
-std::optional<RunError> error_of_end(const ChildResult& result, const Run& run) {
+std::optional<RunError> error_of_end(const ChildResult& result, const Run& run,
+                                     const std::filesystem::path& stream) {
   if (result.interrupted) return error_of(ErrorKind::interrupted, "interrupted", run);
   std::string where =
       run.phases.empty() ? "before its first phase ended" : "after phase " + run.phases.back().name;
@@ -50,6 +53,12 @@ std::optional<RunError> error_of_end(const ChildResult& result, const Run& run) 
   if (WEXITSTATUS(result.status) == 0 && run.has_segments) return std::nullopt;
   if (WEXITSTATUS(result.status) == 0 && run.traces.empty() && run.phases.empty() && !run.facts.empty()) {
     return std::nullopt;  // an inspection makes no events
+  }
+  if (const int error = WEXITSTATUS(result.status) - unwritten; error > 0) {
+    return error_of(ErrorKind::unavailable,
+                    "the engine could not write what happens to " + stream.string() + ": " +
+                        std::strerror(error) + " (TMPDIR names another place).",
+                    run);
   }
   return error_of(WEXITSTATUS(result.status) == 3 ? ErrorKind::unavailable : ErrorKind::internal,
                   "the engine ended with code " + std::to_string(WEXITSTATUS(result.status)) + " " + where +
@@ -110,7 +119,7 @@ Run EngineProcess::finish(const ChildResult& result) const {
   run.is_ours = true;
   if (std::filesystem::exists(stream_)) run = read_stream_file(stream_);
   // An interrupted engine may call the interruption an error of its own.
-  if (!run.error || result.interrupted) run.error = error_of_end(result, run);
+  if (!run.error || result.interrupted) run.error = error_of_end(result, run, stream_);
   if (!run.traces.empty()) complete_segments(run);
   return run;
 }

@@ -1,18 +1,24 @@
 #include "launch/program_run.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <optional>
 #include <system_error>
 
+#include "cli/value_options.h"
 #include "launch/layout.h"
 #include "launch/preload.h"
 #include "launch/program_torch.h"
 #include "request/values.h"
+#include "run/process_state.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -64,6 +70,19 @@ void check_backend() {
   }
 }
 
+// The file in which processes say that there is no room for their own. Where there is none for this one
+// either, nothing would be known of the program.
+void make_room(const std::filesystem::path& directory) {
+  const std::string path = (directory / "no-room").string();
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int error = file < 0 ? errno : posix_fallocate(file, 0, sizeof(torchmem_no_room));
+  if (file >= 0) close(file);
+  if (error == 0) return;
+  throw Error(ErrorKind::unavailable, "cannot write " + path +
+                                          ", where the program's processes tell what they used: " +
+                                          std::strerror(error) + " (TMPDIR names another place)");
+}
+
 }  // namespace
 
 ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoice& device,
@@ -78,6 +97,7 @@ ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoi
   }
   if (is_virtual_) check_backend();
   check_torch(program);
+  make_room(state_.path());
   std::vector<std::pair<std::string, std::string>> changes = value_environment(options.values);
   changes.emplace_back("TORCHMEM_RUN_DIR", state_.path().string());
   changes.emplace_back("TORCHMEM_AGENT", agent_path().string());
