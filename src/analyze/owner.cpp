@@ -18,8 +18,8 @@ bool ends_with_one_of(std::string_view text, const auto& endings) {
 
 // A symbol of compiled code, as snapshots with C++ stacks have them.
 bool is_compiled(std::string_view file) {
-  constexpr std::array<std::string_view, 8> endings = {".cpp", ".h",  ".cc",  ".c",
-                                                       ".hpp", ".cu", ".cuh", ".so"};
+  constexpr std::array<std::string_view, 11> endings = {".cpp", ".h",   ".cc", ".c", ".hpp", ".cu",
+                                                        ".cuh", ".cxx", ".so", ".S", ".s"};
   return file.empty() || file == "??" || ends_with_one_of(file, endings) ||
          file.find(".so.") != std::string_view::npos;
 }
@@ -39,13 +39,17 @@ std::string_view cut(std::string_view text, std::string_view before, std::string
   return end == std::string_view::npos ? std::string_view() : text.substr(from, end - from);
 }
 
-// "at::_ops::conv2d" of at::_ops::conv2d::call(...), "ConvolutionBackward0" of
-// torch::autograd::generated::ConvolutionBackward0::apply(...); empty for other symbols.
-std::string_view op_of_symbol(std::string_view symbol) {
-  constexpr std::string_view op = "at::_ops::";
-  constexpr std::string_view node = "torch::autograd::generated::";
-  if (std::string_view name = cut(symbol, op, "::call(", 0); !name.empty()) return name;
-  return cut(symbol, node, "::apply(", node.size());
+// "at::_ops::conv2d" of at::_ops::conv2d::call(...); empty for other symbols.
+std::string_view op_of_symbol(std::string_view symbol) { return cut(symbol, "at::_ops::", "::call(", 0); }
+
+// "ConvolutionBackward0" of torch::autograd::generated::ConvolutionBackward0::apply(...), and PyTorch's own
+// name of the node that puts a gradient into .grad; empty for other symbols.
+std::string_view node_of_symbol(std::string_view symbol) {
+  constexpr std::string_view generated = "torch::autograd::generated::";
+  constexpr std::string_view accumulate = "torch::autograd::AccumulateGrad";
+  if (std::string_view name = cut(symbol, generated, "::apply(", generated.size()); !name.empty())
+    return name;
+  return cut(symbol, accumulate, "::apply(", 0);
 }
 
 // The autograd engine runs a node within a record of its own.
@@ -69,18 +73,25 @@ void set_module(Owner& owner, const std::string& name) {
 
 Owner owner_of(const std::vector<Frame>& stack) {
   Owner owner;
+  bool in_backward = false;
+  std::string_view node;
   for (const Frame& frame : stack) {
     if (frame.filename == operator_file) {
       owner.op = frame.name;  // the outermost comes last
     } else if (frame.filename == module_file) {
       set_module(owner, frame.name);
     } else if (is_compiled(frame.filename)) {
+      in_backward = in_backward || frame.name.starts_with("torch::autograd::Engine::evaluate_function(");
+      if (std::string_view found = node_of_symbol(frame.name); !found.empty()) owner.op = node = found;
       if (std::string_view op = op_of_symbol(frame.name); !op.empty()) owner.op = op;
     } else if (owner.line.empty() && !is_of_torch(frame.filename)) {
       owner.line = frame.filename + ":" + std::to_string(frame.line);
     }
   }
   owner.op = without_evaluation(owner.op);
+  // The engine's threads run no code of the user's.
+  if (owner.line.empty() && in_backward)
+    owner.line = "(backward)" + (node.empty() ? "" : " " + std::string(node));
   return owner;
 }
 

@@ -72,5 +72,34 @@ TEST(Owner, OfAProgramsCompiledFrames) {
   EXPECT_EQ(owner.op, "MmBackward0");
 }
 
+TEST(Owner, OfAThreadThatOnlyRunsBackward) {
+  const std::vector<Frame> thread = {
+      {"??", 0, "torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)"},
+      {"??", 0, "torch::autograd::Engine::thread_main(std::shared_ptr<torch::autograd::GraphTask> const&)"},
+      {"pthread_create.c", 442, "start_thread"},
+      {"../sysdeps/unix/sysv/linux/x86_64/clone3.S", 81, "clone3"}};
+  const auto line_in = [&](const std::string& symbol) {
+    std::vector<Frame> stack = {{"??", 0, symbol}};
+    stack.insert(stack.end(), thread.begin(), thread.end());
+    return owner_of(stack).line;
+  };
+  EXPECT_EQ(line_in("torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)"),
+            "(backward) AddmmBackward0");
+  EXPECT_EQ(line_in("torch::autograd::AccumulateGrad::apply(std::vector<at::Tensor>&&)"),
+            "(backward) torch::autograd::AccumulateGrad");
+  EXPECT_EQ(line_in("void torch::autograd::validate_outputs_impl(at::Tensor)"), "(backward)");
+  EXPECT_EQ(owner_of({{"clone3.S", 81, "clone3"}}).line, "") << "a thread of somebody else's";
+}
+
+TEST(Owner, BackwardOnTheCallingThreadHasItsLine) {
+  Owner owner =
+      owner_of({{"??", 0, "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)"},
+                {"??", 0, "torch::autograd::Engine::evaluate_function(int)"},
+                {"/site-packages/torch/_tensor.py", 631, "backward"},
+                {"train.py", 5, "<module>"}});
+  EXPECT_EQ(owner.op, "MmBackward0");
+  EXPECT_EQ(owner.line, "train.py:5");
+}
+
 }  // namespace
 }  // namespace torchmem
