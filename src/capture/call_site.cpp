@@ -13,10 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "capture/kept.h"
 #include "capture/module_path.h"
 #include "capture/module_scope.h"
 #include "capture/owners.h"
 #include "capture/python_frames.h"
+#include "capture/running_operators.h"
 #include "values/observer.h"
 #include "values/virtual_device.h"
 
@@ -41,6 +43,7 @@ struct Place {
 
 struct ThreadState {
   std::vector<Operator*> open;
+  bool began_unseen = false;     // what is open: its end is not told either
   const Place* place = nullptr;  // of the outermost open operator; valid while place_known
   bool place_known = false;
   std::uint64_t step = 0;
@@ -191,6 +194,7 @@ Operator* find_operator(const char* name) {
 }
 
 void open(Operator* op, ThreadState& state) {
+  if (std::exchange(state.began_unseen, false)) state.open.clear();
   if (state.open.empty()) {
     state.place_known = false;
     state.step = ++steps;
@@ -224,11 +228,15 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
       remember_creator(fn, state);
     }
   }
-  if (Owners* owners = the_owners) owners->used(fn.inputs());
+  Owners* owners = the_owners;
+  if (owners == nullptr) return nullptr;
+  if (follows_python && fn.scope() == at::RecordScope::FUNCTION)
+    return watch_kept(fn, state.open.size() == 1, *owners);
+  owners->used(fn.inputs());
   return nullptr;
 }
 
-void end(const at::RecordFunction& fn, at::ObserverContext*) {
+void end(const at::RecordFunction& fn, at::ObserverContext* context) {
   if (is_passed_over(fn)) return;
   auto& state = thread_state();
   if (state.unseen > 0) {
@@ -240,6 +248,8 @@ void end(const at::RecordFunction& fn, at::ObserverContext*) {
     state.is_in_scope = false;
     if (Owners* owners = the_owners) owners->optimizer_step_ended(state.step);
   }
+  Owners* owners = the_owners;
+  if (context != nullptr && owners != nullptr) tell_kept(fn, *context, state.open.size() == 1, *owners);
   if (!state.open.empty()) state.open.pop_back();
 }
 
@@ -262,8 +272,15 @@ void install_operator_tracking(Owners* owners, bool program) {
   std::unordered_set<at::RecordScope> scopes = {at::RecordScope::FUNCTION,
                                                 at::RecordScope::BACKWARD_FUNCTION};
   if (program) scopes.insert(at::RecordScope::USER_SCOPE);
-  callback = at::addGlobalCallback(
-      at::RecordFunctionCallback(begin, end).needsInputs(owners != nullptr).scopes(scopes));
+  callback = at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
+                                       .needsInputs(owners != nullptr)
+                                       .needsOutputs(owners != nullptr && program)
+                                       .scopes(scopes));
+  if (!program) return;
+  // The program's first allocation is where it is joined.
+  auto& state = thread_state();
+  for (const std::string& name : running_operators()) open(find_operator(name.c_str()), state);
+  state.began_unseen = !state.open.empty();
 }
 
 void follow_python() { follows_python = true; }

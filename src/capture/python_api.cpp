@@ -22,7 +22,8 @@ Python::Python() {
           find(attribute, "PyObject_GetAttrString") && find(utf8, "PyUnicode_AsUTF8") &&
           find(keep, "Py_IncRef") && find(release, "Py_DecRef") && find(clear_error, "PyErr_Clear") &&
           find(error, "PyErr_Occurred") && find(make_dictionary, "PyDict_New") && find(run, "PyRun_String") &&
-          find(item, "PyDict_GetItemString") && find(call, "PyObject_CallFunction");
+          find(item, "PyDict_GetItemString") && find(call, "PyObject_CallFunction") &&
+          find(add_pending_call, "Py_AddPendingCall");
 }
 
 const Python& python() {

@@ -21,6 +21,7 @@ struct Python {
   void (*keep)(PythonObject*) = nullptr;
   void (*release)(PythonObject*) = nullptr;
   void (*clear_error)() = nullptr;
+  int (*add_pending_call)(int (*)(void*), void*) = nullptr;
   PythonObject* (*error)() = nullptr;                                              // borrowed
   PythonObject* (*make_dictionary)() = nullptr;                                    // new
   PythonObject* (*run)(const char*, int, PythonObject*, PythonObject*) = nullptr;  // new

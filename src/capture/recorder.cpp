@@ -12,6 +12,7 @@
 
 #include "capture/call_site.h"
 #include "capture/findings.h"
+#include "capture/held.h"
 #include "capture/saved_tensors.h"
 #include "capture/snapshot_json.h"
 #include "capture/statistics.h"
@@ -99,6 +100,7 @@ void on_event(const TraceEntry& entry) {
   event.stack = owners != nullptr && wants_stack(entry.action_) ? current_stack(writer) : kNoStack;
   const auto event_index = writer.event(event);
   if (owners == nullptr) return;
+  if (entry.action_ == TraceEntry::OOM) owners->out_of_memory();
   if (entry.action_ == TraceEntry::ALLOC) owners->allocated(entry.addr_, event_index);
   if (entry.action_ == TraceEntry::FREE_REQUESTED) owners->freed(entry.addr_);
 }
@@ -158,7 +160,13 @@ Recorder::Recorder(const Options& options) : device_(options.device), in_turns_(
       {{"allocator_settings", allocator_settings_json(allocator::snapshot({0, 0}, false).config_metadata)}});
   if (options.recording == Recording::owners) {
     state().owners = std::make_unique<Owners>(*options.writer, options.program);
-    if (!options.program) watch_saved_tensors(*state().owners);
+    if (options.program) {
+      call_at_python_exit([] {
+        if (state().records_events) state().owners->program_ends();
+      });
+    } else {
+      watch_saved_tensors(*state().owners);
+    }
     watch_workspaces();
   }
   // A virtual device's findings have an operator and a line, whatever is recorded.
