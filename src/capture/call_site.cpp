@@ -19,6 +19,7 @@
 #include "capture/owners.h"
 #include "capture/python_frames.h"
 #include "capture/running_operators.h"
+#include "capture/source_place.h"
 #include "values/observer.h"
 #include "values/virtual_device.h"
 
@@ -89,10 +90,8 @@ void append_bytes(std::string& key, T value) {
 
 /// Without a file where the place is unknown.
 Frame source_frame(const torch::jit::StackEntry& entry) {
-  const auto original = entry.range.findSourceRangeThatGenerated();
-  const auto where = original ? original->file_line_col() : entry.range.file_line_col();
-  if (!where) return {"", 0, entry.filename};
-  return {std::get<0>(*where), std::get<1>(*where), entry.filename};
+  const auto place = source_place(entry.range);
+  return place ? Frame{place->file, place->line, entry.filename} : Frame{"", 0, entry.filename};
 }
 
 const Place* find_python_place() {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "capture/dtype.h"
+#include "capture/source_place.h"
 
 namespace torchmem::engine {
 namespace {
@@ -78,10 +79,8 @@ bool has_calls(const torch::jit::Block* block) {
 }  // namespace
 
 std::string source_line(const torch::jit::Node& node) {
-  const auto range = node.sourceRange();
-  const auto original = range.findSourceRangeThatGenerated();
-  const auto where = original ? original->file_line_col() : range.file_line_col();
-  return where ? std::get<0>(*where) + ":" + std::to_string(std::get<1>(*where)) : "";
+  const auto place = capture::source_place(node.sourceRange());
+  return place ? place->file + ":" + std::to_string(place->line) : "";
 }
 
 std::vector<at::Tensor> constant_tensors(const torch::jit::Method& method) {

@@ -105,13 +105,6 @@ const char* objection(const Value& value, const Node& user, bool recording) {
   return nullptr;
 }
 
-std::string line_of(const Node& node) {
-  const auto range = node.sourceRange();
-  const auto original = range.findSourceRangeThatGenerated();
-  const auto where = original ? original->file_line_col() : range.file_line_col();
-  return where ? std::get<0>(*where) + ":" + std::to_string(std::get<1>(*where)) : "";
-}
-
 class Rewrite {
  public:
   explicit Rewrite(bool recording) : recording_(recording) {}
@@ -134,7 +127,7 @@ class Rewrite {
  private:
   void activation(Node& node) {
     if (const char* why = objection(*node.input(0), node, recording_)) {
-      left_.push_back({{"operator", name_of(node)}, {"line", line_of(node)}, {"why", why}});
+      left_.push_back({{"operator", name_of(node)}, {"line", source_line(node)}, {"why", why}});
       return;
     }
     Node* in_place =

@@ -26,6 +26,7 @@
 #include <iostream>
 
 #include "capture/findings.h"
+#include "capture/source_place.h"
 #include "capture/stream_writer.h"
 #include "engine/check.h"
 #include "engine/error_record.h"
@@ -92,8 +93,11 @@ class SaidTexts {
 class WarningsToStderr : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {
-    const std::string text = warning.msg().substr(0, warning.msg().find('\n'));
-    if (said_.add(text)) std::cerr << "warning: PyTorch: " + text + "\n";
+    say("PyTorch: " + warning.msg().substr(0, warning.msg().find('\n')));
+  }
+
+  void say(const std::string& text) {
+    if (said_.add(text)) std::cerr << "warning: " + text + "\n";
   }
 
  private:
@@ -155,6 +159,7 @@ int run(const RunRequest& request) {
   for (const int number : {SIGINT, SIGTERM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
     std::signal(number, on_signal);
   c10::WarningUtils::set_warning_handler(&warnings());
+  capture::on_damaged_lines([](const std::string& text) { warnings().say(text); });
 
   int code = 0;
   try {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, blocks.pt,
-linears.pt, noisy.pt, activations.pt, and tensor.pt, an input; and those whose every activation is written out in a
+linears.pt, noisy.pt, activations.pt, functionals.pt, and tensor.pt, an input; and those whose every activation is written out in a
 test: small_mlp.pt, small_convolutions.pt, small_attention.pt, small_lstm.pt.
 
     make_small_models.py DIR
@@ -162,6 +162,26 @@ class Activations(nn.Module):
         return self.inplace(nn.functional.silu(z) + z + torch.relu(x))
 
 
+class Functionals(nn.Module):
+    """Calls functions straight from forward, a line each; the last with an argument on a line of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+
+    def forward(self, x: torch.Tensor):
+        h = nn.functional.relu(self.layer(x))
+        h = nn.functional.silu(h * 2.0)
+        h = nn.functional.pad(h, [1, 1])
+        h = nn.functional.softmax(h, -1)
+        waves = torch.stft(h[0], 32, window=torch.ones(32, device=h.device), return_complex=True)
+        far = torch.cdist(
+            h,
+            h + 1.0,
+        )
+        return far, torch.view_as_real(waves)
+
+
 class Attention(nn.Module):
     """One head, written out."""
 
@@ -205,6 +225,7 @@ def main():
     torch.jit.script(Linears()).save(str(folder / "linears.pt"))
     torch.jit.script(Noisy()).save(str(folder / "noisy.pt"))
     torch.jit.script(Activations()).save(str(folder / "activations.pt"))
+    torch.jit.script(Functionals()).save(str(folder / "functionals.pt"))
     small = {
         "mlp": nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 32)),
         "convolutions": nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(),
