@@ -185,11 +185,21 @@ void Owners::saved(const at::Tensor& tensor) {
 }
 
 void Owners::claim(const at::Tensor& tensor, Category category, std::string_view name) {
+  claim_as(tensor, category, name, tensor.sizes());
+}
+
+void Owners::claim_whole(const at::Tensor& tensor, Category category, std::string_view name) {
+  const auto elements = static_cast<std::int64_t>(tensor.storage().nbytes() / tensor.itemsize());
+  claim_as(tensor, category, name, elements);
+}
+
+void Owners::claim_as(const at::Tensor& tensor, Category category, std::string_view name,
+                      c10::IntArrayRef shape) {
   const std::lock_guard lock(mutex_);
   Live* live = find(tensor);
   if (live == nullptr || rank(live->category) <= rank(category)) return;
   live->category = category;
-  live->tensor = describe(name, tensor);
+  live->tensor = intern(name, dtype_name(tensor.scalar_type()), shape);
   tell(*live, category);
 }
 

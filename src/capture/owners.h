@@ -51,6 +51,8 @@ class Owners {
   void saved(const at::Tensor& tensor);
   /// The tensor is one of these; a tensor without memory on a device is nobody's.
   void claim(const at::Tensor& tensor, Category category, std::string_view name);
+  /// The memory of the tensor is that of several ones, which the name names; its shape is the whole's.
+  void claim_whole(const at::Tensor& tensor, Category category, std::string_view name);
   /// The memory at that address is a library's workspace. Null and memory that is not the allocator's are
   /// passed over.
   void claim_workspace(const void* memory, std::string_view library);
@@ -74,6 +76,7 @@ class Owners {
     Category category = Category::other;
   };
 
+  void claim_as(const at::Tensor& tensor, Category category, std::string_view name, c10::IntArrayRef shape);
   Live* find(const at::Tensor& tensor);
   void use(const at::Tensor& tensor, std::uint64_t step, bool accumulates);
   /// Of tensors that may be parameters: what Python knows of them. Not with the lock held.
