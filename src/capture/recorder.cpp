@@ -177,7 +177,6 @@ Recorder::Recorder(const Options& options) : device_(options.device), in_turns_(
 }
 
 void Recorder::begin_phase(std::string name, std::optional<int> iteration, std::optional<int> micro) {
-  if (name == "input") forget_creators();  // the graph of the last loss is gone
   phase_ = std::move(name);
   iteration_ = iteration;
   micro_ = micro;

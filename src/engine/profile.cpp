@@ -85,6 +85,7 @@ class Run {
   }
 
   std::vector<IValue> make_inputs(const InputBuilder& builder) {
+    capture::forget_creators();  // the graph of the last loss is gone
     std::vector<IValue> inputs = builder.build();
     attribution_.inputs(builder.names(), inputs);
     return inputs;

@@ -1,13 +1,16 @@
 #include "engine/scenario.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones_like.h>
 #include <c10/core/GradMode.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include <map>
 #include <memory>
 
+#include "capture/call_site.h"
 #include "capture/dtype.h"
+#include "engine/attribution.h"
 #include "engine/autocast.h"
 #include "engine/device.h"
 #include "engine/failure.h"
@@ -29,13 +32,18 @@ using nlohmann::json;
 struct OptimizerOfModels {
   std::unique_ptr<Optimizer> optimizer;
   std::vector<at::Tensor> parameters;
+  std::string kind;
   bool foreach = false;
 };
 
 class Scenario {
  public:
   Scenario(const RunRequest& request, capture::StreamWriter& writer, RunState& state, c10::Device device)
-      : request_(request), writer_(writer), state_(state), device_(device) {}
+      : request_(request),
+        writer_(writer),
+        state_(state),
+        device_(device),
+        attribution_(state.recorder->owners()) {}
 
   void run() {
     const auto& actions = request_.actions;
@@ -121,10 +129,17 @@ class Scenario {
     if (action.contains("dtype")) model->to_dtype(*capture::parse_dtype(action["dtype"].get<std::string>()));
     model->rewrite(own);
     if (action.value("channels_last", false)) model->to_channels_last();
-    models_[action.at("as").get<std::string>()] = std::move(model);
+    const auto name = action.at("as").get<std::string>();
+    attribution_.forget_model(name);
+    attribution_.model(*model, name);
+    models_[name] = std::move(model);
   }
 
-  void input(const json& action) { set(action, make_input_tensor(action.at("value"), device_)); }
+  void input(const json& action) {
+    IValue value = make_input_tensor(action.at("value"), device_);
+    attribution_.input(action.at("as").get<std::string>(), value);
+    set(action, std::move(value));
+  }
 
   void forward(const json& action) {
     Model& model = *named(models_, action.at("model").get<std::string>(), "model");
@@ -134,22 +149,37 @@ class Scenario {
         inputs.push_back(value(given, "name"));
       } else {
         inputs.emplace_back(make_input_tensor(given, device_));
+        attribution_.input("input " + std::to_string(inputs.size()), inputs.back());
       }
     }
     const AutocastScope scope(autocast_);
     const c10::AutoGradMode mode(grad_);
-    set(action, model.run(std::move(inputs)));
+    IValue result = model.run(std::move(inputs));
+    attribution_.outputs(result, action.at("as").get<std::string>());
+    set(action, std::move(result));
   }
 
   void loss(const json& action) {
     std::optional<std::string> on;
     if (action.contains("on")) on = action["on"].get<std::string>();
     const c10::AutoGradMode mode(grad_);
-    set(action,
-        find_loss(action.at("kind").get<std::string>()).apply(pick_tensor(value(action, "of"), on).tensor));
+    IValue loss =
+        find_loss(action.at("kind").get<std::string>()).apply(pick_tensor(value(action, "of"), on).tensor);
+    attribution_.outputs(loss, action.at("as").get<std::string>());
+    set(action, std::move(loss));
   }
 
-  void backward(const json& action) { pick_tensor(value(action, "of"), std::nullopt).tensor.backward(); }
+  void backward(const json& action) {
+    const auto claim = attribution_.gradients_at_exit();
+    const at::Tensor of = pick_tensor(value(action, "of"), std::nullopt).tensor;
+    if (of.numel() != 1) {
+      of.backward();  // PyTorch says why it cannot
+      return;
+    }
+    const at::Tensor gradient = at::ones_like(of, {}, at::MemoryFormat::Contiguous);
+    attribution_.loss_gradient(gradient);
+    of.backward(gradient);
+  }
 
   void detach(const json& action) {
     set(action, map_tensors(value(action, "of"), [](const at::Tensor& tensor) { return tensor.detach(); }));
@@ -163,12 +193,18 @@ class Scenario {
     }
     const auto form = action.at("form").get<std::string>();
     made.foreach = form != "loop";
-    made.optimizer = find_optimizer(action.at("optimizer").get<std::string>(), form).make(made.parameters);
+    made.kind = action.at("optimizer").get<std::string>();
+    made.optimizer = find_optimizer(made.kind, form).make(made.parameters);
+    const auto claim =
+        attribution_.optimizer_state_at_exit(*made.optimizer);  // Adagrad has it from the start
     optimizers_[action.at("as").get<std::string>()] = std::move(made);
   }
 
   void step(const json& action) {
-    named(optimizers_, action.at("optimizer").get<std::string>(), "optimizer").optimizer->step();
+    auto& of = named(optimizers_, action.at("optimizer").get<std::string>(), "optimizer");
+    const auto claim = attribution_.optimizer_state_at_exit(*of.optimizer);
+    const capture::OperatorScope scope("Optimizer.step#" + of.kind);
+    of.optimizer->step();
   }
 
   void zero_grad(const json& action) {
@@ -185,6 +221,7 @@ class Scenario {
   void release(const json& action) {
     for (const json& entry : action.at("names")) {
       const auto name = entry.get<std::string>();
+      if (models_.count(name) != 0) attribution_.forget_model(name);
       if (values_.erase(name) + models_.erase(name) + optimizers_.erase(name) + lists_.erase(name) == 0)
         named(values_, name, "value");
     }
@@ -214,6 +251,7 @@ class Scenario {
   capture::StreamWriter& writer_;
   RunState& state_;
   c10::Device device_;
+  Attribution attribution_;
   std::map<std::string, std::unique_ptr<Model>> models_;
   std::map<std::string, OptimizerOfModels> optimizers_;
   std::map<std::string, IValue> values_;
