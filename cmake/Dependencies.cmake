@@ -40,7 +40,8 @@ torchmem_dependency(
   nlohmann_json PACKAGE nlohmann_json VERSION 3.10 TARGET nlohmann_json::nlohmann_json
   URL https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
   SHA256 d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d
-  OPTIONS JSON_BuildTests=OFF JSON_Install=OFF
+  # Our own package needs it where it is installed.
+  OPTIONS JSON_BuildTests=OFF JSON_Install=ON
 )
 torchmem_dependency(
   spdlog PACKAGE spdlog VERSION 1.9 TARGET spdlog::spdlog

@@ -38,6 +38,10 @@ OUTSIDE = {
     'nlohmann/': [*CORE, 'request', 'launch', 'study', 'cli', 'capture', 'engine', 'agent', 'vgpu'],
 }
 
+# Headers of the public API that show types of nlohmann/json (docs/decisions.md says why these).
+JSON_HEADERS = {'advice.h', 'allocator_state.h', 'diff.h', 'estimate.h', 'gate.h', 'report.h', 'run.h', 'scenario.h'}
+API = 'include/torchmem/'
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -82,7 +86,17 @@ def uses(tree):
                 yield name, number, folder_of(name), folder_of(path)
 
 
+def check_json(tree):
+    for name in tree.c_family('include'):
+        shows = 'nlohmann' in tree.text(name)
+        if shows and name.removeprefix(API) not in JSON_HEADERS:
+            yield f'{name}: shows types of nlohmann/json, and is not among the headers that may (docs/decisions.md)'
+        if not shows and name.removeprefix(API) in JSON_HEADERS:
+            yield f'{name}: shows no types of nlohmann/json any more; take it off scripts/checks/includes.py'
+
+
 def check(tree):
+    yield from check_json(tree)
     folders = {folder_of(name) for name in tree.c_family('include', 'src')}
     for folder in sorted(folders - set(MAY_USE)):
         yield f'src/{folder}: which folders it may use is not said in scripts/checks/includes.py'

@@ -43,7 +43,7 @@ class Includes(TreeTest):
     def complaints(self, name, *included):
         text = ''.join(f'#include {each}\n' for each in included)
         made = {'src/run/file.h': '', 'src/report/text.h': '', 'src/launch/runner.h': '', 'src/capture/saves.py': '',
-                'src/vgpu/device/core.h': '', 'src/cli/commands.h': '', 'include/torchmem/run.h': ''}
+                'src/vgpu/device/core.h': '', 'src/cli/commands.h': '', 'include/torchmem/run.h': 'nlohmann::json a;\n'}
         return list(includes.check(self.tree(**{**made, name: text})))
 
     def test_allowed(self):
@@ -51,6 +51,12 @@ class Includes(TreeTest):
         self.assertEqual(self.complaints('src/cli/a.cpp', '"launch/runner.h"', '<CLI/CLI.hpp>'), [])
         self.assertEqual(self.complaints('src/capture/a.cpp', '"capture/saves_py.h"', '<torch/types.h>'), [])
         self.assertEqual(self.complaints('src/vgpu/cudart/a.cpp', '"core.h"', '<cuda_runtime_api.h>'), [])
+
+    def test_json_in_the_public_api(self):
+        for name, text, count in (('run', '#include <nlohmann/json.hpp>\n', 0), ('run', '', 1), ('peak', '', 0),
+                                  ('peak', '#include <nlohmann/json.hpp>\n', 1)):
+            found = list(includes.check(self.tree(**{f'include/torchmem/{name}.h': text})))
+            self.assertEqual(len(found), count, found)
 
     def test_refused(self):
         for name, header, word in (('src/run/a.cpp', '"report/text.h"', 'includes a header of report'),
