@@ -2,9 +2,9 @@
 """Plays the engine: writes the records of FAKE_ENGINE_RECORDS to the request's stream and ends as they say.
 
 A line that starts with '!' is an order: `!exit N`, `!kill SIGNAL`, `!wait` (until a signal ends it; the file `waiting`
-in the current folder says that it has come to that), `!say TEXT` (on standard output), `!keep FILE` (a copy of the
-request), `!environment NAME` (that variable, on standard error), `!sleep SECONDS`, `!wait-if TEXT` and `!crash-if TEXT`
-(where the request has that text). `REQUEST` in a record becomes the request as JSON.
+in the current folder says that it has come to that), `!say TEXT` (on standard output), `!repeat N RECORD`, `!keep FILE`
+(a copy of the request), `!environment NAME` (that variable, on standard error), `!sleep SECONDS`, `!wait-if TEXT` and
+`!crash-if TEXT` (where the request has that text). `REQUEST` in a record becomes the request as JSON.
 """
 import json
 import os
@@ -36,6 +36,9 @@ def main():
                 open('waiting', 'w').close()
                 signal.signal(signal.SIGINT, signal.SIG_DFL)
                 signal.pause()
+            if order == 'repeat':
+                count, _, record = argument.partition(' ')
+                stream.write(f'{record}\n' * int(count))
             if order == 'say':
                 print(argument, flush=True)
             if order == 'sleep':

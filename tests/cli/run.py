@@ -84,6 +84,14 @@ class Environment:
         return result
 
 
+def shared_stream(name):
+    """The records of streams/NAME.stream; none without a name."""
+    path = HERE / 'streams' / f'{name}.stream'
+    if name and not path.exists():
+        raise Failed(f'there is no stream {name} in {path.parent}')
+    return path.read_text(encoding='utf-8') if name else ''
+
+
 def prepare(sections, folder, environment, variables):
     (folder / '.bin').mkdir()
     # Links, since PATH cannot hold a folder with a colon in its name.
@@ -105,7 +113,7 @@ def prepare(sections, folder, environment, variables):
             if done.returncode:
                 raise Failed(f'the python section failed:\n{done.stderr}')
         elif name == 'fake-engine':
-            (folder / '.engine-records').write_text(text, encoding='utf-8')
+            (folder / '.engine-records').write_text(shared_stream(argument) + text, encoding='utf-8')
             variables['TORCHMEM_ENGINE'] = str(HERE / 'fake_engine.py')
             variables['FAKE_ENGINE_RECORDS'] = str(folder / '.engine-records')
 
