@@ -4,7 +4,7 @@ import unittest
 
 from made_tree import TreeTest
 
-from checks import includes, lines, links, measures
+from checks import includes, lines, links, measures, places
 
 FILE = 'src/report/text.cpp'
 
@@ -37,6 +37,14 @@ class Links(TreeTest):
             found = self.complaints(f'# Title\n\n{text}\n')
             self.assertEqual(len(found), 1, text)
             self.assertIn(word, found[0])
+
+
+class Places(TreeTest):
+    def test_command_line_tests(self):
+        tree = self.tree(**{'tests/cli/gate/a.test': '--- fake-engine loaded\n', 'tests/cli/streams/loaded.stream': '',
+                            'tests/cli/streams/other.stream': '', 'tests/cli/fit_b.test': '--- fake-engine\n'})
+        self.assertEqual([each.split(':')[0] for each in places.check(tree)],
+                         ['tests/cli/fit_b.test', 'tests/cli/streams/other.stream'])
 
 
 class Includes(TreeTest):

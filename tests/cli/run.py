@@ -208,17 +208,18 @@ def main():
     parser.add_argument('tests', nargs='*', type=pathlib.Path, help='test files; all of this folder if none')
     arguments = parser.parse_args()
     environment = Environment(arguments.torchmem.resolve())
-    tests = arguments.tests or sorted(HERE.glob('*.test'))
+    tests = arguments.tests or sorted(HERE.glob('**/*.test'))
     failed = skipped = 0
     for path in tests:
+        name = f'{path.resolve().parent.name}/{path.stem}'
         try:
             why_not = run_test(path, environment)
         except (Failed, subprocess.TimeoutExpired, json.JSONDecodeError) as error:
-            print(f'FAILED  {path.stem}\n{error}')
+            print(f'FAILED  {name}\n{error}')
             failed += 1
             continue
         skipped += why_not is not None
-        print(f'{"skipped" if why_not else "ok     "} {path.stem}' + (f' ({why_not})' if why_not else ''))
+        print(f'{"skipped" if why_not else "ok     "} {name}' + (f' ({why_not})' if why_not else ''))
     print(f'{len(tests) - failed - skipped} passed, {failed} failed, {skipped} skipped')
     if failed:
         return 1
