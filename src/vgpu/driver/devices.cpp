@@ -105,17 +105,27 @@ TMV_EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 namespace {
-thread_local int previous_device = 0;
-}
+// The devices whose contexts lie below the current one, the last pushed last. Nothing that has to be
+// destroyed: a thread may end after this library is gone.
+constexpr int kMostPushed = 64;
+thread_local int below[kMostPushed];
+thread_local int pushed = 0;
+
+}  // namespace
 
 TMV_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  previous_device = tmv_current_device();
-  return status(tmv_set_device(device_of(context)));
+  if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+  if (pushed == kMostPushed) return CUDA_ERROR_OUT_OF_MEMORY;
+  int device = tmv_current_device();
+  int code = tmv_set_device(device_of(context));
+  if (code == torchmem::vgpu::kSuccess) below[pushed++] = device;
+  return status(code);
 }
 
 TMV_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   if (context) *context = context_of(tmv_current_device());
-  return status(tmv_set_device(previous_device));
+  // The runtime's own context is never popped.
+  return pushed > 0 ? status(tmv_set_device(below[--pushed])) : CUDA_SUCCESS;
 }
 
 // The names without a version are what cudaGetDriverEntryPoint is asked for.
