@@ -32,7 +32,7 @@ def changed(tree, since):
     """Names of files that differ from that commit; without one, from where the branch left its upstream, or from the
     commit before.
     """
-    for commit in [since] if since else [*git(tree, 'merge-base', 'HEAD', '@{upstream}'), 'HEAD~1']:
+    for commit in [since] if since else [*git(tree, 'merge-base', 'HEAD', '@{upstream}'), 'HEAD~1', 'HEAD']:
         if not git(tree, 'rev-parse', '--verify', '--quiet', commit + '^{commit}'):
             if since:
                 raise Missing(f'git knows no commit {since}')
