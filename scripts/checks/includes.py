@@ -21,9 +21,9 @@ MAY_USE = {
     # Nothing but how a process tells of itself, a header without includes of ours.
     'vgpu': ['run'],
     'values': [],
-    'capture': ['torchmem', 'run', 'values'],
+    'capture': ['torchmem', 'run', 'request', 'values'],
     'engine': ['torchmem', 'run', 'request', 'values', 'capture'],
-    'agent': ['torchmem', 'run', 'values', 'capture'],
+    'agent': ['torchmem', 'run', 'request', 'values', 'capture'],
 }
 
 # Headers of others by the start of their names: the folders that may include them.

@@ -135,7 +135,7 @@ json plain_value(const json& value) {
   }
   if (!value.is_object() || value.size() != 1) return value;
   const std::string kind = value.begin().key();
-  const json inner = value.begin().value();
+  json inner = value.begin().value();
   if (kind == "tensor" && inner.is_object()) return inner.value("spec", inner);
   if (kind == "file" && inner.is_string()) return "@" + inner.get<std::string>();
   if (kind == "scalar") return inner;

@@ -116,7 +116,8 @@ std::string pad_right(std::string text, size_t width) {
 
 std::string pad_left(std::string text, size_t width) {
   size_t columns = columns_of(text);
-  return columns < width ? std::string(width - columns, ' ') + text : text;
+  if (columns < width) text.insert(0, width - columns, ' ');
+  return text;
 }
 
 std::string wrap(std::string_view text, size_t indent, const TextStyle& style) {
