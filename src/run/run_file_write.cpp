@@ -192,7 +192,7 @@ class RunWriter {
     of_allocations("block_sizes", [&](const Event& event) { out_.unsigned_integer(event.block_size); });
     // From 1; 0 for none, which takes less room than a number below 0.
     of_allocations("block_tensors", [&](const Event& event) {
-      out_.unsigned_integer(static_cast<uint64_t>(event.tensor + 1));
+      out_.unsigned_integer(static_cast<uint64_t>(int64_t{event.tensor} + 1));
     });
     of_allocations("saved_by", [&](const Event& event) { frames_list(event.saved_by); });
     out_.end_dict();
