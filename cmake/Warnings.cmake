@@ -2,7 +2,7 @@
 add_compile_options(-Wall -Wextra -Werror)
 # GCC 12 sees an overlap in std::string's operator+ where there is none (GCC bug 105329).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  add_compile_options(-Wno-restrict)
+  add_compile_options(-Wno-restrict -Wno-stringop-overflow)
 endif()
 
 # The virtual GPU and the agent are loaded into programs that know nothing of sanitizers: a target with the property

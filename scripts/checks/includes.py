@@ -15,8 +15,7 @@ MAY_USE = {
     'report': ['torchmem', 'run', 'analyze'],
     'request': CORE,
     'launch': [*CORE, 'request'],
-    # Studies decide which runs are made; who makes them is behind an interface.
-    'study': [*CORE, 'request'],
+    'study': [*CORE, 'request', 'launch'],
     'cli': [*CORE, 'request', 'launch', 'study'],
     # Nothing but how a process tells of itself, a header without includes of ours.
     'vgpu': ['run'],

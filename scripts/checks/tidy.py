@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import time
@@ -80,6 +81,25 @@ def look(tree, build, name):
     return said
 
 
+def without_precompiled_headers(build, database):
+    """A folder with the same commands, but for the headers that another compiler has compiled."""
+    entries = json.loads(database.read_text())
+    for entry in entries:
+        given = iter(shlex.split(entry.pop('command', '')) or entry.get('arguments', []))
+        entry['arguments'] = []
+        for word in given:
+            if word == '-include':
+                file = next(given)
+                if not file.endswith('cmake_pch.hxx'):
+                    entry['arguments'] += [word, file]
+            elif word != '-Winvalid-pch':
+                entry['arguments'].append(word)
+    folder = pathlib.Path(build, 'clang-tidy')
+    folder.mkdir(exist_ok=True)
+    (folder / 'compile_commands.json').write_text(json.dumps(entries))
+    return folder
+
+
 def check(tree, build, everything=False, since=None, say=print):
     database = pathlib.Path(build, 'compile_commands.json')
     if not shutil.which('clang-tidy'):
@@ -92,10 +112,11 @@ def check(tree, build, everything=False, since=None, say=print):
     prints = {name: fingerprint(tree, name) for name in chosen(tree, everything, since) if name in built}
     left = [name for name in prints if clean.get(name) != prints[name]]
     complaints, late = [], []
+    commands = without_precompiled_headers(build, database)
     end = time.monotonic() + SECONDS
 
     def in_time(name):
-        return None if time.monotonic() > end and not everything else look(tree, build, name)
+        return None if time.monotonic() > end and not everything else look(tree, commands, name)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, said in zip(left, pool.map(in_time, left)):

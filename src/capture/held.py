@@ -27,7 +27,8 @@ def modules_held():
         held = []
         for path, module in root.named_modules():
             prefix = path + '.' if path else ''
-            held += [(parameter, 'parameters', prefix + name) for name, parameter in module.named_parameters(recurse=False)]
+            held += [(parameter, 'parameters', prefix + name)
+                     for name, parameter in module.named_parameters(recurse=False)]
             held += [(buffer, 'buffers', prefix + name) for name, buffer in module.named_buffers(recurse=False)]
         held = [one for one in held if on_device(one[0])]
         if held:

@@ -92,7 +92,7 @@ void on_event(const TraceEntry& entry) {
   Owners* owners = state().owners.get();
   AllocatorEvent event;
   event.action = word(entry.action_);
-  event.device = entry.device_;
+  event.device = entry.device_;  // NOLINT(bugprone-signed-char-misuse): a number
   event.address = entry.addr_;
   event.size = entry.size_;
   event.stream = reinterpret_cast<std::uint64_t>(entry.stream_);

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "capture/owners.h"
-#include "request/recording.h"
 #include "capture/stream_writer.h"
+#include "request/recording.h"
 
 namespace torchmem::capture {
 

@@ -6,10 +6,10 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "launch/engine_facts.h"
 #include "launch/runner.h"
 #include "request/sizes.h"
-#include "cli/terminal.h"
 #include "run/phase_json.h"
 #include "study/variants.h"
 #include "torchmem/advice.h"
@@ -178,7 +178,8 @@ class AdviseCommand : public Command {
       if (limit) jobs.back().request.limit_bytes = *limit;
     }
     std::vector<Trial> trials(jobs.size());
-    runner_->run(jobs, [&](size_t index, Run run) { trials[index] = trial(jobs[index], sets[index], run); });
+    runner_->run(jobs,
+                 [&](size_t index, const Run& run) { trials[index] = trial(jobs[index], sets[index], run); });
     return trials;
   }
 
@@ -199,7 +200,9 @@ class AdviseCommand : public Command {
     }
     for (Trial& result : run_sets(sets)) {
       for (LeverTrial& row : advice_.levers) {
-        if (row.trial.name == result.name) row.trial = std::move(result);
+        if (row.trial.name != result.name) continue;
+        row.trial = std::move(result);
+        break;
       }
     }
     for (LeverTrial& row : advice_.levers) {
@@ -278,7 +281,7 @@ class AdviseCommand : public Command {
     if (blocks_.size() > most_blocks_alone || !advice_.base.allocated) return;
     std::vector<Job> jobs;
     for (const Module& block : blocks_) jobs.push_back(checkpointed({block.path}));
-    runner_->run(jobs, [&](size_t index, Run run) {
+    runner_->run(jobs, [&](size_t index, const Run& run) {
       Trial trial = trial_of(jobs[index].name, run);
       if (trial.error || !trial.allocated) return;
       blocks_[index].worth =
@@ -314,7 +317,7 @@ class AdviseCommand : public Command {
       jobs.push_back(checkpointed(point.modules));
       advice_.frontier.push_back(std::move(point));
     }
-    runner_->run(jobs, [&](size_t index, Run run) {
+    runner_->run(jobs, [&](size_t index, const Run& run) {
       advice_.frontier[index].trial = trial_of(jobs[index].name, run);
     });
   }

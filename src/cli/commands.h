@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/common_options.h"
-#include "cli/exit_code.h"
+#include "launch/exit_code.h"
 #include "torchmem/run.h"
 
 namespace torchmem {

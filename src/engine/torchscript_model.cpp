@@ -87,7 +87,7 @@ class TorchScriptModel : public Model {
   c10::IValue run(std::vector<c10::IValue> arguments) override { return method_(std::move(arguments)); }
 
   void to_channels_last() override {
-    const auto convert = [](at::Tensor tensor) {
+    const auto convert = [](const at::Tensor& tensor) {
       if (tensor.dim() == 4) tensor.set_data(tensor.detach().contiguous(at::MemoryFormat::ChannelsLast));
     };
     for (const auto& module :
@@ -98,7 +98,7 @@ class TorchScriptModel : public Model {
   }
 
   void to_dtype(c10::ScalarType dtype) override {
-    const auto convert = [dtype](at::Tensor tensor) {
+    const auto convert = [dtype](const at::Tensor& tensor) {
       if (tensor.is_floating_point()) tensor.set_data(tensor.detach().to(dtype));
     };
     for (const auto& module : module_.modules()) {
@@ -110,8 +110,7 @@ class TorchScriptModel : public Model {
   json rewrite(const RunRequest& request) override {
     json done = json::object();
     if (!request.checkpoint.empty()) done["checkpoint"] = checkpoint_modules(method_, request.checkpoint);
-    if (request.inplace)
-      done["inplace"] = make_activations_inplace(method_, request.mode != Mode::inference);
+    if (request.inplace) done["inplace"] = make_activations_inplace(method_, request.mode != Mode::inference);
     return done;
   }
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <iostream>
 
-#include "cli/exit_code.h"
+#include "launch/exit_code.h"
 
 namespace torchmem {
 

@@ -13,7 +13,6 @@
 #include <optional>
 #include <system_error>
 
-#include "cli/value_options.h"
 #include "launch/layout.h"
 #include "launch/preload.h"
 #include "launch/program_torch.h"

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// NOLINTBEGIN(modernize-use-nullptr): plain C
 #define TORCHMEM_PROCESS_STATE_MAGIC 0x31656d6368726f74ull /* "torchme1" */
 #define TORCHMEM_PROCESS_STATE_VERSION 1ull
 #define TORCHMEM_PROCESS_STATE_DEVICES 64
@@ -149,3 +150,4 @@ static inline void torchmem_process_state_close(struct torchmem_process_state* s
 #ifdef __cplusplus
 }
 #endif
+// NOLINTEND(modernize-use-nullptr)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the small models of the command-line tests: frozen.pt, quantized.pt, methods.pt, arguments.pt, blocks.pt,
-linears.pt, noisy.pt, activations.pt, functionals.pt, and tensor.pt, an input; and those whose every activation is written out in a
-test: small_mlp.pt, small_convolutions.pt, small_attention.pt, small_lstm.pt.
+linears.pt, noisy.pt, activations.pt, functionals.pt, and tensor.pt, an input; and those whose every activation is
+written out in a test: small_mlp.pt, small_convolutions.pt, small_attention.pt, small_lstm.pt.
 
     make_small_models.py DIR
 

@@ -462,7 +462,8 @@ class Odd(ReportTest):
         run.event('oom', 1 << 20, 500 << 20, run.stack('aten::linear', 'fc (Linear)', ('model.py', 9)))
 
     def moments(self, page):
-        return page.evaluate("[...document.querySelectorAll('#moment-choice option')].map((option) => option.textContent)")
+        return page.evaluate(
+            "[...document.querySelectorAll('#moment-choice option')].map((option) => option.textContent)")
 
     def test_teardown_is_not_forward(self):
         run = made_runs.MadeRun(made_runs.FACTS)
@@ -473,7 +474,9 @@ class Odd(ReportTest):
         self.out_of_memory(run)
         for block in blocks:
             run.release(block)
-        extra = 'X ' + json.dumps({'kind': 'out_of_memory', 'message': 'Tried to allocate 500.00 MiB.', 'phase': 'forward', 'iteration': 0}) + '\n'
+        error = {'kind': 'out_of_memory', 'message': 'Tried to allocate 500.00 MiB.', 'phase': 'forward',
+                 'iteration': 0}
+        extra = 'X ' + json.dumps(error) + '\n'
         page = self.open(profile_made(self.folder, run, extra, exit_code=1))
         page.evaluate("document.querySelector('.table-row').click()")
         self.assertIn('lives load to end', self.text(page, '#details').replace('\n', ' '))
@@ -497,7 +500,8 @@ class Odd(ReportTest):
         page = self.open(profile_made(self.folder, run))
         messages = self.text(page, '#messages')
         self.assertIn('Out of memory', messages)
-        self.assertIn('500.00 MiB asked for by aten::linear at model.py:9, 1.00 MiB free on the device; the last of 3 times', messages)
+        self.assertIn('500.00 MiB asked for by aten::linear at model.py:9, 1.00 MiB free on the device; '
+                      'the last of 3 times', messages)
 
     def test_labels_do_not_collide(self):
         run = made_runs.MadeRun(made_runs.FACTS)

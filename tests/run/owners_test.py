@@ -94,18 +94,21 @@ class Run:
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             (folder / "program.py").write_text(program)
-            ended = subprocess.run([torchmem, "run", "--device", "virtual:h200", "--save", "run.pickle", "--", python, "program.py"],
+            command = [torchmem, "run", "--device", "virtual:h200", "--save", "run.pickle", "--", python, "program.py"]
+            ended = subprocess.run(command,
                                    cwd=folder, capture_output=True, text=True)
             assert ended.returncode == exit_code, ended
             assert "Exception in RecordFunction" not in ended.stderr and "lost" not in ended.stderr, ended.stderr
-            inspected = subprocess.run([torchmem, "inspect", "run.pickle", "--json", "--at", "peak"], cwd=folder, capture_output=True, text=True)
+            inspected = subprocess.run([torchmem, "inspect", "run.pickle", "--json", "--at", "peak"], cwd=folder,
+                                       capture_output=True, text=True)
             assert inspected.returncode == 0, inspected
             self.trace = pickle.loads((folder / "run.pickle").read_bytes())["device_traces"][0]
         self.peak = json.loads(inspected.stdout)["devices"][0]["moments"][0]
         self.categories = self.peak["by_category"]
 
     def blocks(self, category):
-        return sorted((block["bytes"], block["op"], block["line"].rpartition(":")[2]) for block in self.peak["by_tensor"]
+        return sorted((block["bytes"], block["op"], block["line"].rpartition(":")[2])
+                      for block in self.peak["by_tensor"]
                       if block["category"] == category)
 
 
@@ -115,7 +118,8 @@ def check_failed(run):
     assert categories["parameters"] == WEIGHTS, categories
     assert categories["buffers"] == 4096, categories
     kept = [(size, op) for size, op, _ in run.blocks("activations")]
-    assert sorted(kept) == sorted([(HIDDEN, "aten::gelu"), (HIDDEN // 4, "aten::dropout"), (HIDDEN, "aten::linear")]), run.blocks("activations")
+    expected = sorted([(HIDDEN, "aten::gelu"), (HIDDEN // 4, "aten::dropout"), (HIDDEN, "aten::linear")])
+    assert sorted(kept) == expected, run.blocks("activations")
     # h and y, which the call held, and what was multiplied to y.
     assert categories["temporaries"] == HIDDEN + 2 * ROWS, (categories, run.blocks("temporaries"))
     assert categories["other"] == ROWS, (categories, run.blocks("other"))  # x
@@ -137,7 +141,8 @@ def main():
 
     never_called = Run(torchmem, python, NEVER_CALLED).categories
     held = 1024 * 4096 * 4 + 3 * 4096 * 4
-    assert never_called == {**dict.fromkeys(never_called, 0), "parameters": held, "buffers": 2 * 4096 * 4 + 512}, never_called
+    expected = {**dict.fromkeys(never_called, 0), "parameters": held, "buffers": 2 * 4096 * 4 + 512}
+    assert never_called == expected, never_called
 
     frozen = Run(torchmem, python, FROZEN)
     assert frozen.categories["parameters"] == FROZEN_WEIGHTS, frozen.categories

@@ -162,7 +162,8 @@ class BesideTheAllocator(RunTest):
         ended = run_python("import torch; assert torch.zeros(1 << 20).pin_memory().is_pinned()")
         self.assert_ended(ended)
         self.assertEqual(ended.processes[0]["peak_pinned_bytes"], 4 << 20)
-        self.assertIn("it pinned 4.00 MiB (4,194,304 B) of host memory, and allocated nothing on the device", ended.said[0])
+        self.assertIn("it pinned 4.00 MiB (4,194,304 B) of host memory, and allocated nothing on the device",
+                      ended.said[0])
 
     def test_no_device_is_left(self):
         ended = run_python("import torch; assert not torch.cuda.is_available()", CUDA_VISIBLE_DEVICES="3")
