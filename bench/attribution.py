@@ -36,7 +36,9 @@ def as_engine():
         request["recording"], in_turns = os.environ["TORCHMEM_BENCH_RECORDING"].split()
         request["recording_in_turns"] = in_turns == "in_turns"
         pathlib.Path(sys.argv[1]).write_text(json.dumps(request))
-    ended = subprocess.run([os.environ["TORCHMEM_BENCH_ENGINE"], *sys.argv[1:]])
+    # The engine ends when its parent is not the one that it was told of.
+    environment = dict(os.environ, TORCHMEM_PARENT=str(os.getpid()))
+    ended = subprocess.run([os.environ["TORCHMEM_BENCH_ENGINE"], *sys.argv[1:]], env=environment)
     if "stream" in request:
         with open(request["stream"], errors="replace") as stream:
             phases = [line[2:] for line in stream if line.startswith("P ")]
