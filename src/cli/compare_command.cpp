@@ -34,7 +34,7 @@ class CompareCommand : public Command {
                "  torchmem compare model.pt --input f32:32x3x224x224 --variant train --variant "
                "train+autocast=bf16\n"
                "Exit codes: 0 every variant ran; 1 one ran out of memory; 2 one failed; 3 this "
-               "machine cannot run one;\n130 interrupted.");
+               "machine cannot run one; 130 interrupted.");
   }
 
   ExitCode run() override {

@@ -32,7 +32,7 @@ constexpr const char* footer =
     "  torchmem fit gpt.pt --input ids=i64:1xS:below=50257 --vary S --mode inference\n"
     "  torchmem fit model.pt --input f32:Bx3x224x224 --devices all\n"
     "A size fits when all of the run does. --limit is what the allocator may reserve, context and modules "
-    "excluded;\n"
+    "excluded; "
     "a device's memory includes them.\n"
     "Exit codes: 0 a size fits; 1 none does; 2 could not, e.g. an assumed value decided a "
     "run; 3 this machine cannot; 130 interrupted.";

@@ -39,7 +39,7 @@ constexpr const char* footer =
     "  torchmem gate --baseline train.json --tolerance 16MiB -- python3 train.py --epochs 1\n"
     "With GITHUB_ACTIONS=true, what failed is said as annotations too.\n"
     "Exit codes: 0 passed; 1 failed, or out of memory; 2 could not, e.g. a baseline of another input, or an "
-    "assumed value that decided what ran;\n"
+    "assumed value that decided what ran; "
     "3 this machine cannot; 130 interrupted.";
 
 const std::vector<std::string> metric_names = {"allocated", "reserved", "device"};

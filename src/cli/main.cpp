@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/help_format.h"
+#include "cli/mistakes.h"
 #include "cli/output.h"
 #include "launch/first_process.h"
 
@@ -85,6 +86,7 @@ ExitCode run_command(Command& command) {
 
 // Parses and runs. The program's own arguments stand after "--" and are none of ours.
 ExitCode dispatch(std::vector<std::string> arguments) {
+  arguments = spell_out_help(std::move(arguments));
   CLI::App app(description, "torchmem");
   app.set_version_flag("--version", "torchmem " TORCHMEM_VERSION);
   app.formatter(std::make_shared<HelpFormatter>());
@@ -99,7 +101,11 @@ ExitCode dispatch(std::vector<std::string> arguments) {
     add_common_options(*parsers.back(), commands.back()->common);
   }
   if (!arguments.empty() && !arguments[0].starts_with('-') && !is_command(arguments[0])) {
-    say("there is no command '" + arguments[0] + "'. Commands: " + command_names() + ".");
+    std::vector<std::string> names;
+    for (const CommandEntry& entry : command_table()) names.emplace_back(entry.name);
+    const std::string meant = nearest(arguments[0], names);
+    say("there is no command '" + arguments[0] + "'." +
+        (meant.empty() ? "" : " Did you mean " + meant + "?") + " Commands: " + command_names() + ".");
     return ExitCode::could_not;
   }
   std::vector<std::string> program;
@@ -111,6 +117,7 @@ ExitCode dispatch(std::vector<std::string> arguments) {
     commands[i]->program.assign(separator + 1, arguments.end());
     arguments.erase(separator, arguments.end());
   }
+  const std::vector<std::string> given = arguments;
   std::reverse(arguments.begin(), arguments.end());  // the order in which CLI11 takes them
   try {
     app.parse(arguments);
@@ -118,8 +125,9 @@ ExitCode dispatch(std::vector<std::string> arguments) {
     if (error.get_exit_code() == 0) return static_cast<ExitCode>(app.exit(error));  // --help, --version
     CLI::App* parser = &app;
     for (CLI::App* candidate : app.get_subcommands()) parser = candidate;
-    say(std::string(error.what()) + "\nSee torchmem " + (parser == &app ? "" : parser->get_name() + " ") +
-        "--help.");
+    const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    say((is_unknown ? unexpected_text(*parser, given) : std::string(error.what())) + "\nSee torchmem " +
+        (parser == &app ? "" : parser->get_name() + " ") + "--help.");
     return ExitCode::could_not;
   }
   for (size_t i = 0; i < commands.size(); ++i) {

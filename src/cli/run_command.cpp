@@ -19,11 +19,11 @@ constexpr const char* footer =
     "Usage: torchmem run [OPTIONS] -- PROGRAM ARGUMENTS...\n"
     "Everything after -- is the program and its arguments:\n"
     "  torchmem run --device virtual:h200 -- python3 train.py --epochs 1\n"
-    "At its end, one line on standard error for each process that used the device, and what it assumed;\n"
+    "At its end, one line on standard error for each process that used the device, and what it assumed; "
     "--json lists all of that with operators and lines, --save keeps whose the memory was. The exit code is "
-    "the\n"
+    "the "
     "program's own; 2 when --max-assumed-reads ended it or there is no such program, 3 when this machine "
-    "cannot\n"
+    "cannot "
     "run it.";
 
 class RunCommand : public Command {

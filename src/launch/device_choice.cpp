@@ -1,6 +1,7 @@
 #include "launch/device_choice.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "launch/device_profile.h"
@@ -21,6 +22,11 @@ constexpr std::string_view expected =
 
 [[noreturn]] void refuse(ErrorKind kind, const std::string& what) { throw Error(kind, "--device: " + what); }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 DeviceChoice choose_virtual(const std::string& name) {
   DeviceChoice choice;
   std::error_code error;
@@ -37,7 +43,7 @@ DeviceChoice choose_virtual(const std::string& name) {
   std::string known;
   for (const json& profile : device_profiles()) {
     std::string id = profile.at("id").get<std::string>();
-    if (id == name) {
+    if (id == lower_case(name)) {
       choice.profile_file = profile.at("file").get<std::string>();
       choice.profile_id = id;
       return choice;
@@ -95,6 +101,13 @@ DeviceChoice choose_device(std::string_view text) {
   }
   if (kind == "virtual") return choose_virtual(has_more ? more : std::string(default_profile));
   if (kind == "cuda") return choose_cuda(more);
+  if (text != "auto" && !has_more) {
+    const std::vector<json> profiles = device_profiles();
+    // The profile of a card by its name alone.
+    if (std::any_of(profiles.begin(), profiles.end(),
+                    [&](const json& profile) { return profile.at("id") == lower_case(std::string(text)); }))
+      return choose_virtual(std::string(text));
+  }
   if (text != "auto")
     refuse(ErrorKind::bad_usage, "'" + std::string(text) + "' is no device. " + std::string(expected));
   RealDevices real = find_real_devices();

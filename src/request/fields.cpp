@@ -38,7 +38,13 @@ void parse_form(RunRequest& request, const std::string& text) {
 }
 
 void parse_limit(RunRequest& request, const std::string& text) {
+  constexpr uint64_t least = uint64_t{1} << 20;
   request.limit_bytes = parse_bytes(text, "--limit");
+  if (*request.limit_bytes < least && text.find_first_not_of("0123456789.") == std::string::npos)
+    throw Error(ErrorKind::bad_usage,
+                "--limit " + text + ": " + text +
+                    " bytes are less than any run takes. Expected a size with its unit, e.g. " + text +
+                    "GiB");
 }
 
 void parse_recording(RunRequest& request, const std::string&) { request.recording = Recording::events; }

@@ -77,7 +77,7 @@ void apply_variant(Job& job, std::string_view variant) {
 }
 
 std::string variant_help() {
-  constexpr size_t name_width = 24;
+  constexpr size_t name_width = 36;
   std::string text;
   for (const Variant& entry : variant_table()) {
     std::string name = entry.name + (*entry.value ? "=" + std::string(entry.value) : std::string());
