@@ -122,7 +122,7 @@ class AdviseCommand : public Command {
     if (advice_.goal && !advice_.goal->cheapest) advice_.goal.reset();
   }
 
-  Run run_one(const Job& job) { return std::move(runner_->run({job}).front()); }
+  Run run_one(const Job& job) { return runner_->run_one(job); }
 
   // What can be rewritten in it. A model that cannot be inspected has failed in the base run already.
   void learn_model() {
@@ -327,7 +327,7 @@ class AdviseCommand : public Command {
     goal.limit_bytes = limit;
     std::vector<std::vector<std::string>> sets = goal_candidates(advice_, limit, goal_sets);
     sets.insert(sets.begin(), std::vector<std::string>{});
-    size_t at_once = jobs_ ? jobs_ : parallel_engines();
+    size_t at_once = runner_->at_once();
     for (size_t start = 0; start < sets.size() && !goal.cheapest && !runner_->interrupted();
          start += at_once) {
       std::vector<std::vector<std::string>> some(

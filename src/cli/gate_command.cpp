@@ -316,7 +316,7 @@ class GateCommand : public Command {
     job.request = make_request(options_, "profile", common.log_level);
     job.device = choose_device(options_.device);
     Runner runner("gate", common.quiet, 1);
-    Run run = std::move(runner.run({job}).front());
+    Run run = runner.run_one(job);
     std::optional<ReservedPeak> reserved_peak = reserved_peak_of(run);
     Outcome outcome = outcome_of("", std::move(run));
     outcome.reserved_peak = std::move(reserved_peak);

@@ -66,12 +66,6 @@ size_t parallel_engines() {
 Runner::Runner(const std::string& what, bool is_quiet, size_t at_once)
     : what_(what), progress_(what, is_quiet), at_once_(at_once == 0 ? parallel_engines() : at_once) {}
 
-std::vector<Run> Runner::run(const std::vector<Job>& jobs) {
-  std::vector<Run> runs(jobs.size());
-  run(jobs, [&](size_t index, Run run) { runs[index] = std::move(run); });
-  return runs;
-}
-
 void Runner::run(const std::vector<Job>& jobs, const OnResult& on_result) {
   size_t at_once = std::any_of(jobs.begin(), jobs.end(), is_real) ? 1 : at_once_;
   std::map<size_t, std::pair<size_t, std::unique_ptr<EngineProcess>>> running;  // by the child's number
