@@ -22,9 +22,9 @@ void cannot_record(const char* why) {
 
 }  // namespace
 
-/// Joins the program that loaded this library, once PyTorch's allocator is there: to be called at each device
-/// allocation until it returns true. That may be with the allocator's lock held, before the allocation is in
-/// its statistics.
+// Joins the program that loaded this library, once PyTorch's allocator is there: to be called at each device
+// allocation until it returns true. That may be with the allocator's lock held, before the allocation is in
+// its statistics.
 extern "C" __attribute__((visibility("default"))) bool torchmem_agent_start() {
   static std::atomic<bool> joined{false};
   auto* allocator = c10::cuda::CUDACachingAllocator::get();

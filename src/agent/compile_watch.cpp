@@ -17,7 +17,7 @@ namespace {
 struct Object;  // PyObject
 using Hook = int (*)(const char* event, Object* arguments, void* user);
 
-constexpr const char* kCompiler = "torch._inductor.codegen.cuda_combined_scheduling";
+constexpr const char* compiler = "torch._inductor.codegen.cuda_combined_scheduling";
 
 struct Python {
   int (*add_pending_call)(int (*)(void*), void*);
@@ -52,15 +52,15 @@ int on_audit_event(const char* event, Object* arguments, void*) {
   const char* name = module == nullptr ? nullptr : python.text(module);
   if (name == nullptr)
     python.clear_error();
-  else if (std::strcmp(name, kCompiler) == 0)
+  else if (std::strcmp(name, compiler) == 0)
     leave_note();
   return 0;
 }
 
-/// On Python's main thread, with its lock held.
+// On Python's main thread, with its lock held.
 int start_watching(void*) {
   Object* modules = python.modules();
-  if (modules != nullptr && python.dictionary_item(modules, kCompiler) != nullptr) leave_note();
+  if (modules != nullptr && python.dictionary_item(modules, compiler) != nullptr) leave_note();
   if (python.add_audit_hook(on_audit_event, nullptr) != 0) python.clear_error();
   return 0;
 }

@@ -12,7 +12,7 @@
 namespace torchmem::agent {
 namespace {
 
-constexpr int kCouldNotAnswer = 2;
+constexpr int could_not_answer = 2;
 
 void leave_note(const std::string& reason) {
   const char* directory = std::getenv("TORCHMEM_RUN_DIR");
@@ -33,7 +33,7 @@ void end_at_limit(void (*finish)()) {
     std::fprintf(stderr, "torchmem: this program was ended: %s\n", reason.c_str());
     leave_note(reason);
     finish();
-    std::_Exit(kCouldNotAnswer);
+    std::_Exit(could_not_answer);
   });
 }
 

@@ -21,8 +21,8 @@ using c10::CachingAllocator::StatType;
 using c10::CachingDeviceAllocator::TraceEntry;
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
-constexpr std::size_t kAll = static_cast<std::size_t>(StatType::AGGREGATE);
-constexpr int kNoDevice = -1;
+constexpr std::size_t all = static_cast<std::size_t>(StatType::AGGREGATE);
+constexpr int no_device = -1;
 
 std::atomic<torchmem_process_state*> the_state{nullptr};
 std::atomic<bool> forked{false};
@@ -30,7 +30,7 @@ const char* directory = nullptr;  // set once, before anything else runs; null: 
 
 // The allocator traces an allocation before it adds the block to its statistics, and sets its gauge of
 // allocated bytes after: the device whose gauge this thread is about to set.
-thread_local int allocating_device = kNoDevice;
+thread_local int allocating_device = no_device;
 
 void open_state() {
   torchmem_process_state* state = torchmem_process_state_open(directory);
@@ -41,7 +41,7 @@ void open_state() {
   the_state.store(state);
 }
 
-/// The parent's file is not the child's. A child that never allocates gets none.
+// The parent's file is not the child's. A child that never allocates gets none.
 void leave_parents_state() {
   torchmem_process_state_close(the_state.exchange(nullptr));
   forked = true;
@@ -51,7 +51,7 @@ void store(std::uint64_t& place, std::int64_t value) {
   __atomic_store_n(&place, static_cast<std::uint64_t>(value), __ATOMIC_RELAXED);
 }
 
-/// Every writer of a device's numbers holds that device's allocator lock.
+// Every writer of a device's numbers holds that device's allocator lock.
 void raise_to(std::uint64_t& peak, std::int64_t value) {
   if (static_cast<std::uint64_t>(value) > __atomic_load_n(&peak, __ATOMIC_RELAXED)) store(peak, value);
 }
@@ -60,8 +60,8 @@ void sample(int device) {
   torchmem_process_state* state = the_state.load(std::memory_order_relaxed);
   if (state == nullptr || device < 0 || device >= TORCHMEM_PROCESS_STATE_DEVICES) return;
   const auto stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
-  const auto& allocated = stats.allocated_bytes[kAll];
-  const auto& reserved = stats.reserved_bytes[kAll];
+  const auto& allocated = stats.allocated_bytes[all];
+  const auto& reserved = stats.reserved_bytes[all];
   torchmem_device_state& numbers = state->devices[device];
   store(numbers.used, 1);
   store(numbers.allocated, allocated.current);
@@ -70,7 +70,7 @@ void sample(int device) {
   raise_to(numbers.peak_reserved, reserved.peak);
 }
 
-/// Called with the allocator's lock held.
+// Called with the allocator's lock held.
 void on_event(const TraceEntry& entry) {
   if (entry.action_ == TraceEntry::ALLOC || entry.action_ == TraceEntry::FREE_COMPLETED) {
     // The memory has another owner, or none: what it held is nobody's any more.
@@ -94,9 +94,9 @@ void on_event(const TraceEntry& entry) {
 class AllocatedBytes : public c10::monitor::detail::GaugeBackendIf {
  public:
   void record(std::int64_t) noexcept override {
-    if (allocating_device == kNoDevice) return;
+    if (allocating_device == no_device) return;
     sample(allocating_device);
-    allocating_device = kNoDevice;
+    allocating_device = no_device;
   }
 };
 

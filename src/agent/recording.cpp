@@ -20,7 +20,7 @@ namespace {
 capture::StreamWriter* the_writer = nullptr;  // for good: the program's threads outlive static destructors
 capture::Recorder* the_recorder = nullptr;
 
-/// At exit, while CUDA still answers.
+// At exit, while CUDA still answers.
 void finish() {
   if (the_recorder == nullptr) return;
   try {

@@ -25,11 +25,11 @@ namespace {
 
 using values::VirtualDevice;
 
-/// A copy to the host from this size on is data that somebody may keep, not a number that is looked at.
-constexpr std::size_t kBulk = std::size_t{1} << 20;
-/// Reads of assumed values at one place before that is said, and between one time and the next.
-constexpr std::uint64_t kFirstWarning = 1000;
-constexpr std::uint64_t kNextWarning = 10;
+// A copy to the host from this size on is data that somebody may keep, not a number that is looked at.
+constexpr std::size_t bulk = std::size_t{1} << 20;
+// Reads of assumed values at one place before that is said, and between one time and the next.
+constexpr std::uint64_t first_warning = 1000;
+constexpr std::uint64_t next_warning = 10;
 
 struct State {
   std::mutex mutex;
@@ -53,7 +53,7 @@ std::string place_text(const CallSite& site) {
 
 void say(const std::string& text) { std::fprintf(stderr, "torchmem: %s\n", text.c_str()); }
 
-/// Of a place that reads again and again, and of all together.
+// Of a place that reads again and again, and of all together.
 void watch_reads(const CallSite& site, const Finding& finding) {
   std::uint64_t here = 0;
   std::uint64_t all = 0;
@@ -62,8 +62,8 @@ void watch_reads(const CallSite& site, const Finding& finding) {
     here = ++state().reads[place_text(site)];
     all = ++state().all_reads;
   }
-  std::uint64_t next = kFirstWarning;
-  while (next < here) next *= kNextWarning;
+  std::uint64_t next = first_warning;
+  while (next < here) next *= next_warning;
   if (here == next)
     say(place_text(site) + " has read a value " + std::to_string(here) +
         " times that the virtual GPU does not know (" +
@@ -90,7 +90,7 @@ void warn_of_bulk(const Finding& finding, std::size_t bytes) {
       " and the like: do not overwrite a real file with it.");
 }
 
-/// An integer of that many bytes, or a truth value.
+// An integer of that many bytes, or a truth value.
 bool write_answer(std::int64_t answer, void* to, std::size_t bytes, at::ScalarType& dtype) {
   if (bytes == sizeof(std::int32_t)) {
     dtype = at::kInt;
@@ -122,10 +122,10 @@ int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, con
   at::ScalarType dtype = reading.dtype;
   if (dtype == at::kByte) dtype = values::type_written_at(address).value_or(dtype);
   const bool is_answer = reading.answer && to != nullptr && write_answer(*reading.answer, to, bytes, dtype);
-  if (is_answer && reading.is_known) return VirtualDevice::kNotAssumed;
+  if (is_answer && reading.is_known) return VirtualDevice::not_assumed;
   for (std::size_t i = 0; i < count && !is_answer; ++i)
     values::fill_unknown(dtype, static_cast<char*>(to) + gaps[i].offset, gaps[i].bytes);
-  if (state().uncounted > 0) return VirtualDevice::kNotAssumed;
+  if (state().uncounted > 0) return VirtualDevice::not_assumed;
   CallSite site = current_call_site();
   Finding finding;
   finding.kind = "assumed_value";
@@ -139,7 +139,7 @@ int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, con
     finding.taken_for = values::text_of(dtype, to);
   }
   finding.site = std::move(site);
-  const bool is_bulk = to != nullptr && bytes >= kBulk;
+  const bool is_bulk = to != nullptr && bytes >= bulk;
   if (is_bulk && is_new_finding(finding)) finding.what = bulk_text(dtype, bytes, address);
   // Asked once for each place: it takes a look at the program's text.
   if (!was_said && !reading.is_status && !is_bulk && is_new_finding(finding))
@@ -148,7 +148,7 @@ int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, con
   const bool is_first = add_finding(std::move(finding), bytes);
   if (is_bulk && is_first) warn_of_bulk(copy, bytes);
   if (!is_bulk) watch_reads(copy.site, copy);
-  return was_said ? VirtualDevice::kAssumedAll : VirtualDevice::kAssumedGaps;
+  return was_said ? VirtualDevice::assumed_all : VirtualDevice::assumed_gaps;
 }
 
 UncountedReads::UncountedReads() { ++state().uncounted; }

@@ -10,16 +10,16 @@
 
 namespace torchmem::capture {
 
-/// What the user says that values are (`--assume FILE`): for a place ("train.py:31", the end of a path) or an
-/// operator ("aten::_local_scalar_dense") the values that are read there, one after the other; the last one
-/// stays.
+// What the user says that values are (`--assume FILE`): for a place ("train.py:31", the end of a path) or an
+// operator ("aten::_local_scalar_dense") the values that are read there, one after the other; the last one
+// stays.
 class Assumptions {
  public:
-  /// TORCHMEM_ASSUME: a JSON array of [place, values] in which values are texts: "true", "false", a number;
-  /// several are separated by commas. What cannot be read is left out: the command line has checked it.
+  // TORCHMEM_ASSUME: a JSON array of [place, values] in which values are texts: "true", "false", a number;
+  // several are separated by commas. What cannot be read is left out: the command line has checked it.
   static Assumptions from_environment();
 
-  /// Writes the next value for that site to all elements of `to`. False when there is none.
+  // Writes the next value for that site to all elements of `to`. False when there is none.
   bool apply(const CallSite& site, at::ScalarType dtype, void* to, std::size_t bytes);
 
  private:

@@ -26,9 +26,9 @@
 namespace torchmem::capture {
 namespace {
 
-constexpr std::string_view kEvaluateNode = "autograd::engine::evaluate_function: ";
-constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
-constexpr std::string_view kOptimizerStep = "Optimizer.step#";
+constexpr std::string_view evaluate_node = "autograd::engine::evaluate_function: ";
+constexpr std::string_view accumulate = "torch::autograd::AccumulateGrad";
+constexpr std::string_view optimizer_step = "Optimizer.step#";
 
 struct Operator {
   std::string name;
@@ -36,7 +36,7 @@ struct Operator {
   bool accumulates = false;
 };
 
-/// What the TorchScript interpreter knew of a place: source frames, innermost first, and the module path.
+// What the TorchScript interpreter knew of a place: source frames, innermost first, and the module path.
 struct Place {
   Stack source;
   std::string module;
@@ -53,14 +53,14 @@ struct ThreadState {
   std::size_t unseen = 0;              // operators open within it
 };
 
-/// Everything interned; never destroyed, because the autograd threads outlive static destructors.
+// Everything interned; never destroyed, because the autograd threads outlive static destructors.
 struct Interned {
   std::mutex mutex;
   std::unordered_map<std::string, std::unique_ptr<Operator>> operators;
   std::unordered_map<std::string, std::unique_ptr<Place>> places;
   std::unordered_map<std::string, StackId> stacks;
-  /// Where the forward operator ran that made an autograd node, by the thread's id and the node's sequence
-  /// number.
+  // Where the forward operator ran that made an autograd node, by the thread's id and the node's sequence
+  // number.
   std::unordered_map<std::uint64_t, const Place*> creators;
   std::vector<std::shared_ptr<torch::jit::Source>>
       sources;  // keeps the addresses in the keys of `places` unique
@@ -88,7 +88,7 @@ void append_bytes(std::string& key, T value) {
   key.append(bytes, sizeof value);
 }
 
-/// Without a file where the place is unknown.
+// Without a file where the place is unknown.
 Frame source_frame(const torch::jit::StackEntry& entry) {
   const auto place = source_place(entry.range);
   return place ? Frame{place->file, place->line, entry.filename} : Frame{"", 0, entry.filename};
@@ -146,12 +146,12 @@ const Place* current_place(ThreadState& state) {
   return state.place;
 }
 
-/// Threads are numbered from 1, and no run has 2^48 nodes.
+// Threads are numbered from 1, and no run has 2^48 nodes.
 std::uint64_t creator_key(std::uint64_t thread, std::int64_t sequence) {
   return (thread << 48) ^ static_cast<std::uint64_t>(sequence);
 }
 
-/// An operator's sequence number is the one that the next node gets; the innermost such operator made it.
+// An operator's sequence number is the one that the next node gets; the innermost such operator made it.
 void remember_creator(const at::RecordFunction& fn, ThreadState& state) {
   const Place* place = current_place(state);
   if (place == nullptr) return;
@@ -159,7 +159,7 @@ void remember_creator(const at::RecordFunction& fn, ThreadState& state) {
   interned().creators[creator_key(fn.threadId(), fn.seqNr())] = place;
 }
 
-/// A backward node's place is that of the operator that made it.
+// A backward node's place is that of the operator that made it.
 void enter_node(const at::RecordFunction& fn, ThreadState& state) {
   const std::lock_guard lock(interned().mutex);
   const auto creator = interned().creators.find(creator_key(fn.forwardThreadId(), fn.seqNr()));
@@ -170,8 +170,8 @@ void enter_node(const at::RecordFunction& fn, ThreadState& state) {
   if (follows_python) interned().creators.erase(creator);
 }
 
-/// The operator of that name. Names of operators lie where they are for good, so most are found by their
-/// address, without a lock.
+// The operator of that name. Names of operators lie where they are for good, so most are found by their
+// address, without a lock.
 Operator* find_operator(const char* name) {
   struct Known {
     const char* name = nullptr;
@@ -185,8 +185,8 @@ Operator* find_operator(const char* name) {
   if (!entry) {
     entry = std::make_unique<Operator>();
     entry->name = name;
-    entry->is_backward = entry->name.starts_with(kEvaluateNode);
-    entry->accumulates = entry->is_backward && entry->name.ends_with(kAccumulate);
+    entry->is_backward = entry->name.starts_with(evaluate_node);
+    entry->accumulates = entry->is_backward && entry->name.ends_with(accumulate);
   }
   slot = {name, entry.get()};
   return entry.get();
@@ -201,10 +201,10 @@ void open(Operator* op, ThreadState& state) {
   state.open.push_back(op);
 }
 
-/// PyTorch's own scopes of which only the optimizer's step is an operator.
+// PyTorch's own scopes of which only the optimizer's step is an operator.
 bool is_passed_over(const at::RecordFunction& fn) {
   return fn.scope() == at::RecordScope::USER_SCOPE &&
-         !std::string_view(fn.name()).starts_with(kOptimizerStep);
+         !std::string_view(fn.name()).starts_with(optimizer_step);
 }
 
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
@@ -252,7 +252,7 @@ void end(const at::RecordFunction& fn, at::ObserverContext* context) {
   if (!state.open.empty()) state.open.pop_back();
 }
 
-/// The innermost frame that is not PyTorch's own: its modules lie in torch/, its decompositions are strings.
+// The innermost frame that is not PyTorch's own: its modules lie in torch/, its decompositions are strings.
 const Frame* own_frame(const Stack& source) {
   const Frame* innermost = nullptr;
   for (const auto& frame : source) {
@@ -356,20 +356,20 @@ void forget_creators() {
 StackId current_stack(StreamWriter& writer) {
   auto& state = thread_state();
   const Place* place = current_place(state);
-  if (state.open.empty() && place == nullptr) return kNoStack;
+  if (state.open.empty() && place == nullptr) return no_stack;
   std::string key;
   key.reserve((state.open.size() + 1) * sizeof(void*));
   for (const Operator* op : state.open) append_bytes(key, op);
   append_bytes(key, place);
 
   const std::lock_guard lock(interned().mutex);
-  const auto [slot, inserted] = interned().stacks.try_emplace(key, kNoStack);
+  const auto [slot, inserted] = interned().stacks.try_emplace(key, no_stack);
   if (inserted) {
     Stack frames;
     for (auto it = state.open.rbegin(); it != state.open.rend(); ++it)
-      frames.push_back({kOperatorFile, 0, (*it)->name});
+      frames.push_back({operator_file, 0, (*it)->name});
     if (place != nullptr) {
-      if (!place->module.empty()) frames.push_back({kModuleFile, 0, place->module});
+      if (!place->module.empty()) frames.push_back({module_file, 0, place->module});
       frames.insert(frames.end(), place->source.begin(), place->source.end());
     }
     slot->second = writer.stack(frames);

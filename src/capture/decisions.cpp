@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::map<std::string, std::string>;
 
-/// Of the models of this process.
+// Of the models of this process.
 struct ModelLines {
   std::mutex mutex;
   std::vector<std::function<Lines()>> unread;
@@ -25,7 +25,7 @@ ModelLines& model_lines() {
   return *instance;
 }
 
-/// Nothing in a process without models.
+// Nothing in a process without models.
 std::optional<std::string> model_decides(const std::string& line) {
   auto& models = model_lines();
   const std::lock_guard lock(models.mutex);
@@ -48,7 +48,7 @@ void on_lines_that_decide(std::function<Lines()> lines) {
 
 std::string what_it_decides(const values::Reading& reading, const CallSite& site) {
   std::optional<std::string> decision = model_decides(site.line);
-  static PythonFunction decides(k_decides_py, "decides");
+  static PythonFunction decides(decides_py, "decides");
   if (!decision) decision = decides.ask(c10::isIntegralType(reading.dtype, /*includeBool=*/true) ? 1 : 0);
   if (decision && !decision->empty()) return *decision;
   return reading.is_truth ? "branch" : "";

@@ -8,7 +8,7 @@
 
 namespace torchmem::capture {
 
-/// One thing that was assumed, at one place.
+// One thing that was assumed, at one place.
 struct Finding {
   const char* kind;
   std::string name;
@@ -23,10 +23,10 @@ struct Finding {
   bool operator<(const Finding& other) const { return key() < other.key(); }
 };
 
-/// Notes it; whether it is the first of its kind.
+// Notes it; whether it is the first of its kind.
 bool add_finding(Finding finding, std::uint64_t bytes);
 
-/// Whether there was none of its kind yet.
+// Whether there was none of its kind yet.
 bool is_new_finding(const Finding& finding);
 
 }  // namespace torchmem::capture

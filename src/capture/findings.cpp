@@ -16,9 +16,9 @@ namespace {
 
 using values::VirtualDevice;
 
-constexpr int kRecorded = 0;
-constexpr int kUnknown = 2;
-constexpr int kWithout = 3;
+constexpr int recorded = 0;
+constexpr int unknown = 2;
+constexpr int without = 3;
 struct Repeats {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
@@ -47,15 +47,15 @@ void write(const Finding& finding, std::uint64_t count, std::uint64_t bytes) {
   if (!finding.taken_for.empty()) record["taken_for"] = finding.taken_for;
   if (!finding.decides.empty()) record["decides"] = finding.decides;
   if (!finding.what.empty()) record["what"] = finding.what;
-  if (finding.how == kUnknown) record["unknown"] = true;  // the size was taken as 0
-  if (finding.how == kWithout) record["without"] = true;  // it did not fit
+  if (finding.how == unknown) record["unknown"] = true;  // the size was taken as 0
+  if (finding.how == without) record["without"] = true;  // it did not fit
   StreamWriter& writer = state().writer();
   writer.finding(record);
 }
 
 void workspace(void*, const char* library, const char* operation, const char* problem, std::size_t bytes,
                int how) {
-  if (how == kRecorded) return;
+  if (how == recorded) return;
   Finding finding;
   finding.kind = "estimated_workspace";
   finding.name = std::string(library) + " " + operation;
@@ -76,7 +76,7 @@ void unmodelled(void*, const char* library, const char* function) {
 
 values::Mode mode_from_environment() {
   const char* word = std::getenv("TORCHMEM_VALUES");
-  return values::parse_mode(word == nullptr ? "" : word).value_or(values::Mode::kSmall);
+  return values::parse_mode(word == nullptr ? "" : word).value_or(values::Mode::small);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ void read(std::string_view text, const TakeHeld& take) {
 void (*the_function)() = nullptr;
 
 int tell_python(void*) {
-  static PythonFunction call_at_exit(k_held_py, "call_at_exit");
+  static PythonFunction call_at_exit(held_py, "call_at_exit");
   call_at_exit.tell(reinterpret_cast<std::uintptr_t>(the_function));
   return 0;
 }
@@ -43,7 +43,7 @@ int tell_python(void*) {
 void held_beside(const at::Tensor& tensor, const TakeHeld& take) {
   PythonObject* object = tensor.unsafeGetTensorImpl()->pyobj_slot()->load_pyobj();
   if (object == nullptr) return;
-  static PythonFunction held(k_held_py, "held");
+  static PythonFunction held(held_py, "held");
   held.ask(object, [&](std::string_view text) { read(text, take); });
 }
 
@@ -53,7 +53,7 @@ void call_at_python_exit(void (*function)()) {
 }
 
 void held_at_exit(const TakeHeld& take) {
-  static PythonFunction held(k_held_py, "held_at_exit");
+  static PythonFunction held(held_py, "held_at_exit");
   held.ask([&](std::string_view text) { read(text, take); });
 }
 

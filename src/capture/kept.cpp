@@ -36,7 +36,7 @@ std::vector<const at::Tensor*> tensors_of(c10::ArrayRef<c10::IValue> values) {
   return tensors;
 }
 
-/// Of the results: how many tensors hold the memory.
+// Of the results: how many tensors hold the memory.
 std::size_t holders(const c10::StorageImpl* storage, const std::vector<const at::Tensor*>& results) {
   std::vector<const c10::TensorImpl*> tensors;
   for (const at::Tensor* result : results) {
@@ -46,15 +46,15 @@ std::size_t holders(const c10::StorageImpl* storage, const std::vector<const at:
   return static_cast<std::size_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
 }
 
-/// Whether one of them requires a gradient that comes from an operator.
+// Whether one of them requires a gradient that comes from an operator.
 bool leads_to_backward(const std::vector<const at::Tensor*>& tensors) {
   return std::any_of(tensors.begin(), tensors.end(), [](const auto* tensor) { return has_node(*tensor); });
 }
 
 class Kept : public at::ObserverContext {
  public:
-  /// `copied`: the inputs are held for the call alone, as the dispatcher's are; a Python function's are held
-  /// until it ends.
+  // `copied`: the inputs are held for the call alone, as the dispatcher's are; a Python function's are held
+  // until it ends.
   Kept(c10::ArrayRef<c10::IValue> inputs, bool copied);
 
   std::vector<at::Tensor> after(const std::vector<const at::Tensor*>& results) const;
@@ -117,7 +117,7 @@ std::vector<at::Tensor> Kept::after(const std::vector<const at::Tensor*>& result
   return kept;
 }
 
-/// TorchScript's interpreter shows all of its stack, of which the last values are the operator's.
+// TorchScript's interpreter shows all of its stack, of which the last values are the operator's.
 template <class Values>
 c10::ArrayRef<c10::IValue> own(const Values& values, std::size_t count) {
   const c10::ArrayRef<c10::IValue> all(values.data(), values.size());

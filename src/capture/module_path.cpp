@@ -3,8 +3,8 @@
 namespace torchmem::capture {
 namespace {
 
-/// The part's name for a part of a module, e.g. "0" of "0(Linear)::forward"; empty for the root (TOP), a
-/// module's call of its own method (SELF) and a function (CALL_FUNCTION).
+// The part's name for a part of a module, e.g. "0" of "0(Linear)::forward"; empty for the root (TOP), a
+// module's call of its own method (SELF) and a function (CALL_FUNCTION).
 std::string step_name(const std::string& part) {
   const auto parenthesis = part.find('(');
   const std::string name = part.substr(0, parenthesis);

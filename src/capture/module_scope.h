@@ -5,19 +5,19 @@
 
 namespace torchmem::capture {
 
-/// For the code of a submodule that runs in an interpreter of its own, as a checkpointed one does: in the
-/// scope, the calling thread's module paths are within `path`, and operators are not part of what was open
-/// around it.
+// For the code of a submodule that runs in an interpreter of its own, as a checkpointed one does: in the
+// scope, the calling thread's module paths are within `path`, and operators are not part of what was open
+// around it.
 class ModuleScope {
  public:
-  /// `path` and `type` of the submodule: "layer1.0", "Bottleneck".
+  // `path` and `type` of the submodule: "layer1.0", "Bottleneck".
   ModuleScope(std::string path, std::string type);
   ~ModuleScope();
   ModuleScope(const ModuleScope&) = delete;
   ModuleScope& operator=(const ModuleScope&) = delete;
 
-  /// `inner`: a path within the submodule as module_path gives it, "conv1 (Conv2d)"; "" is the submodule
-  /// itself.
+  // `inner`: a path within the submodule as module_path gives it, "conv1 (Conv2d)"; "" is the submodule
+  // itself.
   std::string whole(const std::string& inner) const;
 
  private:

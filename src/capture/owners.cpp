@@ -14,15 +14,15 @@
 namespace torchmem::capture {
 namespace {
 
-/// The strength of a claim: the lower, the stronger.
-constexpr std::array<Category, 8> kClaims = {
+// The strength of a claim: the lower, the stronger.
+constexpr std::array<Category, 8> claims = {
     Category::parameters, Category::buffers, Category::gradients,   Category::optimizer_state,
     Category::inputs,     Category::outputs, Category::activations, Category::workspaces,
 };
 
 std::size_t rank(Category category) {
   std::size_t i = 0;
-  while (i < kClaims.size() && kClaims[i] != category) ++i;
+  while (i < claims.size() && claims[i] != category) ++i;
   return i;
 }
 
@@ -30,7 +30,7 @@ bool is_exception_under_way() {
   return std::uncaught_exceptions() > 0 || std::current_exception() != nullptr;
 }
 
-/// What the step that is under way on this thread allocated, and the step that last ran out of memory there.
+// What the step that is under way on this thread allocated, and the step that last ran out of memory there.
 struct StepState {
   std::uint64_t step = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> made;  // addresses, and the events' indices
@@ -90,7 +90,7 @@ void Owners::freed(std::uint64_t address) {
     tell(live, Category::parameters);
   } else if (is_exception_under_way() || step_state().out_of_memory == current_step()) {
     tell(live, Category::temporaries);
-  } else if (live.tensor != kNoTensor) {
+  } else if (live.tensor != no_tensor) {
     tell(live, Category::other);
   }
 }
@@ -135,7 +135,7 @@ void Owners::take_held(const at::Tensor& tensor, std::string_view category, std:
     const std::lock_guard lock(mutex_);
     Live* live = find(tensor);
     if (live == nullptr || live->category != Category::other) return;
-    if (live->tensor == kNoTensor) live->tensor = describe("", tensor);
+    if (live->tensor == no_tensor) live->tensor = describe("", tensor);
     settle(*live, Category::temporaries);
   }
 }
@@ -151,7 +151,7 @@ void Owners::use(const at::Tensor& tensor, std::uint64_t step, bool accumulates)
     live->tensor = describe("", tensor);
     settle(*live, Category::parameters);
   }
-  if (live->tensor == kNoTensor) live->tensor = describe("", tensor);
+  if (live->tensor == no_tensor) live->tensor = describe("", tensor);
 }
 
 void Owners::left_behind(c10::ArrayRef<c10::IValue> results) {
@@ -237,7 +237,7 @@ void Owners::finish() {
       settle(live, Category::gradients);
     } else if (live.is_weight) {
       settle(live, Category::parameters);
-    } else if (live.tensor != kNoTensor) {
+    } else if (live.tensor != no_tensor) {
       tell(live, Category::other);
     }
   }
@@ -264,7 +264,7 @@ TensorId Owners::intern(std::string_view name, std::string_view dtype, c10::IntA
   key.push_back('\0');
   key.append(dtype);
   key.append(reinterpret_cast<const char*>(shape.data()), shape.size() * sizeof(std::int64_t));
-  const auto [slot, inserted] = tensors_.try_emplace(std::move(key), kNoTensor);
+  const auto [slot, inserted] = tensors_.try_emplace(std::move(key), no_tensor);
   if (inserted) slot->second = writer_.tensor(name, dtype, shape.vec());
   return slot->second;
 }

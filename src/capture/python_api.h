@@ -4,8 +4,8 @@ namespace torchmem::capture {
 
 using PythonObject = void;  // PyObject, PyFrameObject, PyCodeObject
 
-/// CPython's own functions (3.9 and later), found in the process by name. Nothing is linked, so a process
-/// without Python has none. "new" and "borrowed" are of the reference that comes back.
+// CPython's own functions (3.9 and later), found in the process by name. Nothing is linked, so a process
+// without Python has none. "new" and "borrowed" are of the reference that comes back.
 struct Python {
   int (*is_initialized)() = nullptr;
   int (*is_finalizing)() = nullptr;  // may be null
@@ -34,11 +34,11 @@ struct Python {
 
 const Python& python();
 
-/// Whether the calling thread is one of Python's, and Python is not about to end: it would end a thread that
-/// asks for its lock then.
+// Whether the calling thread is one of Python's, and Python is not about to end: it would end a thread that
+// asks for its lock then.
 bool runs_python();
 
-/// The interpreter's lock; only where `runs_python`.
+// The interpreter's lock; only where `runs_python`.
 class PythonLock {
  public:
   PythonLock() : state_(python().lock()) {}

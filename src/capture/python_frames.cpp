@@ -9,7 +9,7 @@
 namespace torchmem::capture {
 namespace {
 
-constexpr std::size_t kMostFrames = 64;
+constexpr std::size_t most_frames = 64;
 
 using Object = PythonObject;
 
@@ -18,12 +18,12 @@ struct Site {
   int line;
 };
 
-/// Each with a reference to its code object.
+// Each with a reference to its code object.
 std::vector<Site> sites_of_this_thread() {
   std::vector<Site> sites;
   Object* frame = python().current_frame();
   if (frame != nullptr) python().keep(frame);
-  while (frame != nullptr && sites.size() < kMostFrames) {
+  while (frame != nullptr && sites.size() < most_frames) {
     sites.push_back({python().code_of(frame), python().line_of(frame)});
     Object* outer = python().outer_frame(frame);
     python().release(frame);

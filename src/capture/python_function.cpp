@@ -2,12 +2,12 @@
 
 namespace torchmem::capture {
 
-/// With the lock held.
+// With the lock held.
 PythonObject* PythonFunction::function() {
-  constexpr int kFileInput = 257;  // Py_file_input
+  constexpr int file_input = 257;  // Py_file_input
   if (function_ != nullptr || is_refused_) return function_;
   PythonObject* names = python().make_dictionary();
-  PythonObject* result = names == nullptr ? nullptr : python().run(code_, kFileInput, names, names);
+  PythonObject* result = names == nullptr ? nullptr : python().run(code_, file_input, names, names);
   if (result != nullptr) {
     python().release(result);
     function_ = python().item(names, name_);

@@ -27,7 +27,7 @@ using c10::CachingDeviceAllocator::DeviceStats;
 using c10::CachingDeviceAllocator::TraceEntry;
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
-constexpr std::size_t kAll = static_cast<std::size_t>(StatType::AGGREGATE);
+constexpr std::size_t all = static_cast<std::size_t>(StatType::AGGREGATE);
 
 struct State {
   StreamWriter* writer = nullptr;
@@ -73,14 +73,14 @@ std::string_view word(TraceEntry::Action action) {
   return "unknown";
 }
 
-/// Frees are many and their place is seldom asked for.
+// Frees are many and their place is seldom asked for.
 bool wants_stack(TraceEntry::Action action) {
   return action == TraceEntry::ALLOC || action == TraceEntry::SEGMENT_ALLOC ||
          action == TraceEntry::SEGMENT_MAP || action == TraceEntry::OOM;
 }
 
-/// Called with the allocator's lock held: no allocation on the device, no lock that is ever held around an
-/// allocator call.
+// Called with the allocator's lock held: no allocation on the device, no lock that is ever held around an
+// allocator call.
 void on_event(const TraceEntry& entry) {
   if (entry.action_ == TraceEntry::ALLOC || entry.action_ == TraceEntry::FREE_COMPLETED) {
     // The memory has another owner, or none: what it held is nobody's any more.
@@ -97,7 +97,7 @@ void on_event(const TraceEntry& entry) {
   event.size = entry.size_;
   event.stream = reinterpret_cast<std::uint64_t>(entry.stream_);
   event.time_us = static_cast<std::uint64_t>(clock_us(CLOCK_REALTIME));
-  event.stack = owners != nullptr && wants_stack(entry.action_) ? current_stack(writer) : kNoStack;
+  event.stack = owners != nullptr && wants_stack(entry.action_) ? current_stack(writer) : no_stack;
   const auto event_index = writer.event(event);
   if (owners == nullptr) return;
   if (entry.action_ == TraceEntry::OOM) owners->out_of_memory();
@@ -105,7 +105,7 @@ void on_event(const TraceEntry& entry) {
   if (entry.action_ == TraceEntry::FREE_REQUESTED) owners->freed(entry.addr_);
 }
 
-/// The functions that see workspaces are the program's own, or preloaded, or not there.
+// The functions that see workspaces are the program's own, or preloaded, or not there.
 void watch_workspaces() {
   auto* watch = reinterpret_cast<decltype(torchmem_watch_workspaces)*>(
       dlsym(RTLD_DEFAULT, "torchmem_watch_workspaces"));
@@ -124,7 +124,7 @@ std::uint64_t largest_free_block(int device) {
   return largest;
 }
 
-/// Called without the allocator's lock.
+// Called without the allocator's lock.
 void on_out_of_memory(std::int64_t device, std::size_t segment, std::size_t limit, std::size_t device_free) {
   const DeviceStats stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
   OutOfMemory oom;
@@ -133,8 +133,8 @@ void on_out_of_memory(std::int64_t device, std::size_t segment, std::size_t limi
   oom.segment_bytes = segment;
   oom.limit_bytes = limit;
   oom.device_free_bytes = device_free;
-  oom.allocated_bytes = static_cast<std::uint64_t>(stats.allocated_bytes[kAll].current);
-  oom.reserved_bytes = static_cast<std::uint64_t>(stats.reserved_bytes[kAll].current);
+  oom.allocated_bytes = static_cast<std::uint64_t>(stats.allocated_bytes[all].current);
+  oom.reserved_bytes = static_cast<std::uint64_t>(stats.reserved_bytes[all].current);
   oom.largest_free_block_bytes = largest_free_block(oom.device);
   const std::lock_guard lock(state().oom_mutex);
   state().oom = oom;

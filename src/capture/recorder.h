@@ -10,7 +10,7 @@
 
 namespace torchmem::capture {
 
-/// What the allocator said at its last out-of-memory, in bytes.
+// What the allocator said at its last out-of-memory, in bytes.
 struct OutOfMemory {
   int device = 0;
   std::uint64_t requested_bytes = 0;  // what the operator wanted, rounded as the allocator does
@@ -22,11 +22,11 @@ struct OutOfMemory {
   std::uint64_t largest_free_block_bytes = 0;
 };
 
-/// Records what the CUDA caching allocator does, for the rest of the process (trackers cannot be detached):
-/// every event with its stack, whose its block is, phases with their statistics, what the virtual GPU
-/// assumed.
-///
-/// CUDA must be initialised before `start`. The writer must outlive the process's use of CUDA.
+// Records what the CUDA caching allocator does, for the rest of the process (trackers cannot be detached):
+// every event with its stack, whose its block is, phases with their statistics, what the virtual GPU
+// assumed.
+//
+// CUDA must be initialised before `start`. The writer must outlive the process's use of CUDA.
 class Recorder {
  public:
   struct Options {
@@ -39,21 +39,21 @@ class Recorder {
     bool in_turns = false;
   };
 
-  /// Once a process; later calls return the same recorder.
+  // Once a process; later calls return the same recorder.
   static Recorder& start(const Options& options);
-  /// Nothing is recorded any more: for a child after fork, which has no right to the parent's stream.
+  // Nothing is recorded any more: for a child after fork, which has no right to the parent's stream.
   static void stop();
 
-  /// Resets the allocator's peaks, so that the phase's are its own.
+  // Resets the allocator's peaks, so that the phase's are its own.
   void begin_phase(std::string name, std::optional<int> iteration = {}, std::optional<int> micro = {});
-  /// Writes the phase's record and everything before it.
+  // Writes the phase's record and everything before it.
   void end_phase();
-  /// Writes the final snapshot.
+  // Writes the final snapshot.
   void finish();
 
   const std::string& phase() const { return phase_; }
   std::optional<int> iteration() const { return iteration_; }
-  /// Null when owners are not recorded.
+  // Null when owners are not recorded.
   Owners* owners();
   std::optional<OutOfMemory> last_out_of_memory() const;
 

@@ -13,23 +13,23 @@
 namespace torchmem::capture {
 namespace {
 
-constexpr std::size_t kDeepest = 256;
+constexpr std::size_t deepest = 256;
 
-/// "to_dtype" of at::_ops::to_dtype::call(...), as the compiler writes it; empty of other functions.
+// "to_dtype" of at::_ops::to_dtype::call(...), as the compiler writes it; empty of other functions.
 std::string_view structure_of(std::string_view symbol) {
-  constexpr std::string_view kBegin = "_ZN2at4_ops";
-  constexpr std::string_view kCall = "4call";
-  if (!symbol.starts_with(kBegin)) return {};
-  symbol.remove_prefix(kBegin.size());
+  constexpr std::string_view begin = "_ZN2at4_ops";
+  constexpr std::string_view call = "4call";
+  if (!symbol.starts_with(begin)) return {};
+  symbol.remove_prefix(begin.size());
   std::size_t length = 0;
   const auto [end, error] = std::from_chars(symbol.data(), symbol.data() + symbol.size(), length);
   if (error != std::errc()) return {};
   symbol.remove_prefix(static_cast<std::size_t>(end - symbol.data()));
-  if (length > symbol.size() || !symbol.substr(length).starts_with(kCall)) return {};
+  if (length > symbol.size() || !symbol.substr(length).starts_with(call)) return {};
   return symbol.substr(0, length);
 }
 
-/// Such a structure is named after an operator and its overload, "to" and "dtype"; both may have underscores.
+// Such a structure is named after an operator and its overload, "to" and "dtype"; both may have underscores.
 std::optional<std::string> operator_of(std::string_view structure) {
   for (auto end = structure.size(); end != std::string_view::npos && end > 0;
        end = structure.rfind('_', end - 1)) {
@@ -43,7 +43,7 @@ std::optional<std::string> operator_of(std::string_view structure) {
 }  // namespace
 
 std::vector<std::string> running_operators() {
-  std::array<void*, kDeepest> frames{};
+  std::array<void*, deepest> frames{};
   const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
   std::vector<std::string> operators;
   for (int i = count; i-- > 0;) {

@@ -6,7 +6,7 @@
 namespace torchmem::capture {
 
 std::string what_it_saves(std::uint64_t address) {
-  static PythonFunction saves(k_saves_py, "saves");
+  static PythonFunction saves(saves_py, "saves");
   return saves.ask(address).value_or("");
 }
 

@@ -36,8 +36,8 @@ std::optional<SourcePlace> original_place(const SourceRange& range, std::size_t 
   return original ? place_of(*original) : std::nullopt;
 }
 
-/// The record of a called function's name has no file. That of its arguments' parenthesis is the call's, and
-/// so is that of the statement's begin.
+// The record of a called function's name has no file. That of its arguments' parenthesis is the call's, and
+// so is that of the statement's begin.
 std::optional<SourcePlace> place_of_call(const SourceRange& range) {
   const auto text = range.text().str();
   if (const auto parenthesis = text.find('('); parenthesis != std::string::npos) {

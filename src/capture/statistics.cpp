@@ -24,7 +24,7 @@ json pools_json(const StatArray& stats) {
           {"large_pool", stat_json(of(stats, StatType::LARGE_POOL))}};
 }
 
-constexpr std::pair<const char*, StatArray DeviceStats::*> kPoolStatistics[] = {
+constexpr std::pair<const char*, StatArray DeviceStats::*> pool_statistics[] = {
     {"allocation", &DeviceStats::allocation},
     {"segment", &DeviceStats::segment},
     {"active", &DeviceStats::active},
@@ -36,7 +36,7 @@ constexpr std::pair<const char*, StatArray DeviceStats::*> kPoolStatistics[] = {
     {"requested_bytes", &DeviceStats::requested_bytes},
 };
 
-constexpr std::pair<const char*, int64_t DeviceStats::*> kCounts[] = {
+constexpr std::pair<const char*, int64_t DeviceStats::*> counts[] = {
     {"num_alloc_retries", &DeviceStats::num_alloc_retries},
     {"num_ooms", &DeviceStats::num_ooms},
     {"num_sync_all_streams", &DeviceStats::num_sync_all_streams},
@@ -45,7 +45,7 @@ constexpr std::pair<const char*, int64_t DeviceStats::*> kCounts[] = {
     {"max_split_size", &DeviceStats::max_split_size},
 };
 
-constexpr std::pair<const char*, StatArray DeviceStats::*> kSummary[] = {
+constexpr std::pair<const char*, StatArray DeviceStats::*> summary[] = {
     {"allocated_bytes", &DeviceStats::allocated_bytes},
     {"reserved_bytes", &DeviceStats::reserved_bytes},
     {"active_bytes", &DeviceStats::active_bytes},
@@ -57,8 +57,8 @@ constexpr std::pair<const char*, StatArray DeviceStats::*> kSummary[] = {
 
 json statistics_json(const DeviceStats& stats) {
   json result = json::object();
-  for (const auto& [name, member] : kPoolStatistics) result[name] = pools_json(stats.*member);
-  for (const auto& [name, member] : kCounts) result[name] = stats.*member;
+  for (const auto& [name, member] : pool_statistics) result[name] = pools_json(stats.*member);
+  for (const auto& [name, member] : counts) result[name] = stats.*member;
   result["oversize_allocations"] = stat_json(stats.oversize_allocations);
   result["oversize_segments"] = stat_json(stats.oversize_segments);
   return result;
@@ -66,7 +66,7 @@ json statistics_json(const DeviceStats& stats) {
 
 json summary_json(const DeviceStats& stats) {
   json result = json::object();
-  for (const auto& [name, member] : kSummary) {
+  for (const auto& [name, member] : summary) {
     const Stat& stat = of(stats.*member, StatType::AGGREGATE);
     result[name] = {{"current", stat.current}, {"peak", stat.peak}};
   }

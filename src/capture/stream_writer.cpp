@@ -14,9 +14,9 @@
 namespace torchmem::capture {
 namespace {
 
-/// Records that are noted before the thread begins to write them.
-constexpr std::size_t kBatch = 8192;
-constexpr std::size_t kBufferBytes = 64 * 1024;
+// Records that are noted before the thread begins to write them.
+constexpr std::size_t written_at_once = 8192;
+constexpr std::size_t buffer_bytes = 64 * 1024;
 
 void append_number(std::string& text, std::uint64_t value) {
   char digits[24];
@@ -25,7 +25,7 @@ void append_number(std::string& text, std::uint64_t value) {
   text.append(digits, end);
 }
 
-/// An index, or "-" for none.
+// An index, or "-" for none.
 void append_index(std::string& text, std::int64_t index) {
   if (index < 0) {
     text += " -";
@@ -34,12 +34,12 @@ void append_index(std::string& text, std::int64_t index) {
   }
 }
 
-/// Text from a model may hold bytes that are no UTF-8; they are replaced, never refused.
+// Text from a model may hold bytes that are no UTF-8; they are replaced, never refused.
 std::string dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// How many locks this thread holds or waits for, and the signal that waits until it has none.
+// How many locks this thread holds or waits for, and the signal that waits until it has none.
 thread_local volatile std::sig_atomic_t locks = 0;
 thread_local volatile std::sig_atomic_t put_off = 0;
 
@@ -47,8 +47,8 @@ static_assert(std::atomic<unsigned>::is_always_lock_free, "a signal handler uses
 
 }  // namespace
 
-/// A handler that waits for the thread would wait for ever for a lock that its own thread holds; so such a
-/// signal is raised again when the lock is given back.
+// A handler that waits for the thread would wait for ever for a lock that its own thread holds; so such a
+// signal is raised again when the lock is given back.
 class StreamWriter::Lock {
  public:
   explicit Lock(std::mutex& mutex) : mutex_(mutex) {
@@ -79,9 +79,9 @@ std::unique_ptr<StreamWriter> StreamWriter::open(const std::string& path) {
 
 StreamWriter::StreamWriter(int fd) : fd_(fd) {
   line("torchmem-stream 1\n");
-  batch_.records.reserve(2 * kBatch);
-  written_.records.reserve(2 * kBatch);
-  buffer_.reserve(kBufferBytes + 4096);
+  batch_.records.reserve(2 * written_at_once);
+  written_.records.reserve(2 * written_at_once);
+  buffer_.reserve(buffer_bytes + 4096);
   sem_init(&work_, /*pshared=*/0, 0);
   // Signals are for the threads that know what to do with them: the thread begins with all of them blocked.
   sigset_t all, before;
@@ -168,14 +168,14 @@ void StreamWriter::flush() {
 }
 
 bool StreamWriter::flush_from_signal(int number) noexcept {
-  constexpr int kLongest = 4000;  // milliseconds; torchmem kills an engine five seconds after an interruption
+  constexpr int longest = 4000;  // milliseconds; torchmem kills an engine five seconds after an interruption
   if (locks > 0) {
     put_off = number;
     return false;
   }
   const unsigned mine = asked_.fetch_add(1) + 1;
   sem_post(&work_);
-  for (int i = 0; i < kLongest && static_cast<int>(answered_.load() - mine) < 0; ++i) poll(nullptr, 0, 1);
+  for (int i = 0; i < longest && static_cast<int>(answered_.load() - mine) < 0; ++i) poll(nullptr, 0, 1);
   return true;
 }
 
@@ -194,7 +194,7 @@ void StreamWriter::text_record(char kind, const nlohmann::json& json) {
   line(std::move(text));
 }
 
-/// With `mutex_` held, but for the first line.
+// With `mutex_` held, but for the first line.
 void StreamWriter::line(std::string text) {
   Record record;
   record.number = batch_.lines.size();
@@ -204,7 +204,7 @@ void StreamWriter::line(std::string text) {
 
 void StreamWriter::note(const Record& record) {
   batch_.records.push_back(record);
-  if (batch_.records.size() == kBatch) sem_post(&work_);
+  if (batch_.records.size() == written_at_once) sem_post(&work_);
 }
 
 void StreamWriter::run() {
@@ -229,7 +229,7 @@ void StreamWriter::write_batch() noexcept {
 
 void StreamWriter::write_records(const Batch& batch) noexcept {
   for (const auto& record : batch.records) {
-    if (buffer_.size() >= kBufferBytes) {
+    if (buffer_.size() >= buffer_bytes) {
       write_out(buffer_);
       buffer_.clear();
     }

@@ -20,10 +20,10 @@ namespace {
 using caffe2::serialize::PyTorchStreamReader;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
-  throw Failure(FailureKind::kBadModel, "Cannot load the model " + path + ": " + reason);
+  throw Failure(FailureKind::bad_model, "Cannot load the model " + path + ": " + reason);
 }
 
-constexpr const char* kMakeOne =
+constexpr const char* make_one =
     "Make a TorchScript file with torch.jit.script or torch.jit.trace and its save().";
 
 std::string first_bytes(const std::string& path) {
@@ -43,7 +43,7 @@ bool looks_like_html(const std::string& bytes) {
   return head.rfind("<!doctype html", 0) == 0 || head.rfind("<html", 0) == 0 || head.rfind("<?xml", 0) == 0;
 }
 
-/// torch.save before version 1.6 wrote bare pickles; the first holds a magic number as its only value.
+// torch.save before version 1.6 wrote bare pickles; the first holds a magic number as its only value.
 bool looks_like_legacy_checkpoint(const std::string& bytes) {
   return bytes.size() > 16 && bytes[0] == '\x80' &&
          bytes.find("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") != std::string::npos;
@@ -53,14 +53,14 @@ void refuse_what_is_no_zip(const std::string& path, const std::string& head) {
   if (looks_like_html(head))
     refuse(path, "it is a web page (HTML), not a model. Was the download refused or redirected?");
   if (looks_like_legacy_checkpoint(head)) {
-    refuse(path, std::string("it is a torch.save file (old format), not a TorchScript archive. ") + kMakeOne);
+    refuse(path, std::string("it is a torch.save file (old format), not a TorchScript archive. ") + make_one);
   }
   if (head[0] == '\x80')
-    refuse(path, std::string("it is a Python pickle, not a TorchScript archive. ") + kMakeOne);
-  refuse(path, std::string("it is not a TorchScript archive (no zip file). ") + kMakeOne);
+    refuse(path, std::string("it is a Python pickle, not a TorchScript archive. ") + make_one);
+  refuse(path, std::string("it is not a TorchScript archive (no zip file). ") + make_one);
 }
 
-/// The text of every source file in code/.
+// The text of every source file in code/.
 std::vector<std::string> code_records(const std::string& path) {
   std::vector<std::string> texts;
   PyTorchStreamReader reader(path);
@@ -102,10 +102,10 @@ ArchiveFacts check_archive(const std::string& path) {
       refuse(path, std::string("it is a torch.save file, not a TorchScript archive: the file is sound, but "
                                "holds tensors or a pickled "
                                "module and no code. ") +
-                       kMakeOne);
+                       make_one);
     }
     if (reader.hasRecord("archive_format")) {
-      refuse(path, std::string("it is an exported program (.pt2), not a TorchScript archive. ") + kMakeOne);
+      refuse(path, std::string("it is an exported program (.pt2), not a TorchScript archive. ") + make_one);
     }
   } catch (const Failure&) {
     throw;
@@ -123,11 +123,11 @@ ArchiveFacts check_archive(const std::string& path) {
     }
     if (text.find("file not found") != std::string::npos ||
         text.find("hasRecord(\"version\")") != std::string::npos) {
-      refuse(path, std::string("it is a zip file, but not a TorchScript archive. ") + kMakeOne);
+      refuse(path, std::string("it is a zip file, but not a TorchScript archive. ") + make_one);
     }
     refuse(path, "its zip structure cannot be read: " + text.substr(0, text.find('\n')));
   }
-  refuse(path, std::string("it is a zip file, but not a TorchScript archive. ") + kMakeOne);
+  refuse(path, std::string("it is a zip file, but not a TorchScript archive. ") + make_one);
 }
 
 std::set<std::string> missing_operators(const std::string& path) {

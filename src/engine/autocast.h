@@ -5,8 +5,8 @@
 
 namespace torchmem::engine {
 
-/// Automatic mixed precision on CUDA for a scope, in "bf16" or "f16"; nothing without a value. Leaving the
-/// outermost scope clears the cache of converted weights, as `torch.autocast` does.
+// Automatic mixed precision on CUDA for a scope, in "bf16" or "f16"; nothing without a value. Leaving the
+// outermost scope clears the cache of converted weights, as `torch.autocast` does.
 class AutocastScope {
  public:
   explicit AutocastScope(const std::optional<std::string>& dtype);

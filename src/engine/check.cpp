@@ -23,11 +23,11 @@ namespace {
 using c10::IValue;
 using nlohmann::json;
 
-constexpr std::int64_t kSmallBatch = 2;  // batch normalisation refuses one value a channel
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
-constexpr double kTolerance = 1e-4;
+constexpr std::int64_t small_batch = 2;  // batch normalisation refuses one value a channel
+constexpr std::uint64_t largest_file = std::uint64_t{1} << 30;
+constexpr double tolerance = 1e-4;
 
-/// The largest first dimension of the tensors in a value.
+// The largest first dimension of the tensors in a value.
 std::int64_t batch_of(const json& value) {
   if (value.is_object() && value.contains("tensor")) {
     const auto& shape = value["tensor"].value("shape", json::array());
@@ -44,7 +44,7 @@ void cut(json& value, std::int64_t batch) {
   if (value.is_object() && value.contains("tensor")) {
     auto& tensor = value["tensor"];
     if (tensor.contains("shape") && !tensor["shape"].empty() && tensor["shape"][0] == batch)
-      tensor["shape"][0] = std::min(batch, kSmallBatch);
+      tensor["shape"][0] = std::min(batch, small_batch);
     tensor.erase("spec");
     return;
   }
@@ -63,7 +63,7 @@ RunRequest small(RunRequest request) {
   return request;
 }
 
-/// What a run gave: the result's tensors, then the parameters' gradients.
+// What a run gave: the result's tensors, then the parameters' gradients.
 std::vector<at::Tensor> run_once(const RunRequest& request, Model& model, const std::vector<IValue>& inputs) {
   at::Generator generator = at::globalContext().defaultGenerator(c10::Device(c10::kCPU));
   generator.set_current_seed(0);
@@ -83,12 +83,12 @@ std::vector<at::Tensor> run_once(const RunRequest& request, Model& model, const 
   return tensors;
 }
 
-/// Relative to the largest element; infinite where one is missing or of another shape.
+// Relative to the largest element; infinite where one is missing or of another shape.
 double difference(const at::Tensor& a, const at::Tensor& b) {
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  if (a.defined() != b.defined()) return kInfinite;
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  if (a.defined() != b.defined()) return infinite;
   if (!a.defined()) return 0;
-  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return kInfinite;
+  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return infinite;
   if (a.numel() == 0 || a.equal(b)) return 0;
   const at::Tensor left = a.to(at::kDouble);
   const at::Tensor right = b.to(at::kDouble);
@@ -108,7 +108,7 @@ json not_made(const std::string& why) { return {{"made", false}, {"why", why}}; 
 
 json check(const RunRequest& asked) {
   const ArchiveFacts archive = check_archive(asked.model);
-  if (archive.file_bytes > kLargestFile)
+  if (archive.file_bytes > largest_file)
     return not_made("the model's file is larger than 1 GiB, which would take long on the CPU");
   const RunRequest rewritten = small(asked);
   RunRequest plain = rewritten;
@@ -134,10 +134,10 @@ json check(const RunRequest& asked) {
     for (std::size_t i = 0; i < std::min(given.size(), expected.size()); ++i)
       largest = std::max(largest, difference(expected[i], given[i]));
     result["tensors"] = expected.size();
-    result["equal"] = largest <= kTolerance;
+    result["equal"] = largest <= tolerance;
     if (std::isfinite(largest)) result["largest_difference"] = largest;
   } catch (const Failure& failure) {
-    if (failure.kind() == FailureKind::kBadUsage) throw;  // the rewrite itself cannot be made
+    if (failure.kind() == FailureKind::bad_usage) throw;  // the rewrite itself cannot be made
     result["why"] = text_of(failure);
   } catch (const std::exception& error) {
     result["why"] = text_of(error);

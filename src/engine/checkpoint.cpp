@@ -18,10 +18,10 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-constexpr const char* kAuto = "auto";
-constexpr std::size_t kMostNamesShown = 24;
+constexpr const char* auto_name = "auto";
+constexpr std::size_t most_names_shown = 24;
 
-/// "Bottleneck" of "__torch__.torchvision.models.resnet.___torch_mangle_5.Bottleneck".
+// "Bottleneck" of "__torch__.torchvision.models.resnet.___torch_mangle_5.Bottleneck".
 std::string class_name(const torch::jit::Module& module) { return module.type()->name()->name(); }
 
 bool is_inside(const std::string& path, const std::string& outer) {
@@ -34,7 +34,7 @@ std::string names_of(const std::vector<ModuleCall>& calls) {
   std::set<std::string> said;
   for (const auto& call : calls) {
     if (call.is_leaf || !said.insert(call.path).second) continue;
-    if (++shown > kMostNamesShown) return text + ", ...";
+    if (++shown > most_names_shown) return text + ", ...";
     text += (text.empty() ? "" : ", ") + call.path;
   }
   return text;
@@ -42,13 +42,13 @@ std::string names_of(const std::vector<ModuleCall>& calls) {
 
 [[noreturn]] void refuse(const std::string& problem, const std::vector<ModuleCall>& calls) {
   const std::string names = names_of(calls);
-  throw Failure(FailureKind::kBadUsage,
+  throw Failure(FailureKind::bad_usage,
                 "Cannot checkpoint " + problem + ".\n" +
                     (names.empty() ? "The model calls no module that calls others: there is nothing to name."
                                    : "Modules that can be named: " + names + "."));
 }
 
-/// The paths that stand for "auto"; none where no class is called twice.
+// The paths that stand for "auto"; none where no class is called twice.
 std::vector<std::string> choose(const std::vector<ModuleCall>& calls) {
   std::size_t leaves = 0;
   std::map<std::string, std::vector<std::string>> classes;
@@ -80,14 +80,14 @@ std::vector<std::string> choose(const std::vector<ModuleCall>& calls) {
 }
 
 std::vector<std::string> settle(const std::vector<std::string>& names, const std::vector<ModuleCall>& calls) {
-  if (names.size() == 1 && names.front() == kAuto) {
+  if (names.size() == 1 && names.front() == auto_name) {
     auto chosen = choose(calls);
     if (chosen.empty())
       refuse("\"auto\": no class of module that calls others is called at least twice", calls);
     return chosen;
   }
   for (const auto& name : names) {
-    if (name == kAuto) refuse("\"auto\" together with names", calls);
+    if (name == auto_name) refuse("\"auto\" together with names", calls);
     const bool called =
         std::any_of(calls.begin(), calls.end(), [&](const ModuleCall& call) { return call.path == name; });
     if (!called) refuse("\"" + name + "\": the model calls no such module", calls);
@@ -111,7 +111,7 @@ Node* make_call(Graph& graph, Node& call) {
   return node;
 }
 
-/// Instances that were not marked run the call as it was.
+// Instances that were not marked run the call as it was.
 Node* make_choice(Graph& graph, Node& call) {
   Node* check = graph.create(is_checkpointed_symbol(), {call.input(0)}, 1);
   check->output()->setType(c10::BoolType::get());

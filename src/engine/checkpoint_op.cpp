@@ -27,7 +27,7 @@ using c10::IValue;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The modules that were marked, with their paths; never destroyed, as the models are not.
+// The modules that were marked, with their paths; never destroyed, as the models are not.
 std::map<const c10::ivalue::Object*, std::string>& marked() {
   static auto* modules = new std::map<const c10::ivalue::Object*, std::string>;
   return *modules;
@@ -67,7 +67,7 @@ std::vector<GeneratorState> states_of(const std::vector<c10::Device>& devices) {
   return states;
 }
 
-/// What autocast was set to on a thread.
+// What autocast was set to on a thread.
 struct Autocast {
   bool enabled = at::autocast::is_autocast_enabled(at::kCUDA);
   at::ScalarType dtype = at::autocast::get_autocast_dtype(at::kCUDA);
@@ -80,7 +80,7 @@ struct Autocast {
   }
 };
 
-/// For the second run: the forward's autocast and generators, in a scope.
+// For the second run: the forward's autocast and generators, in a scope.
 class AsInForward {
  public:
   AsInForward(const Autocast& autocast, const std::vector<GeneratorState>& generators) {
@@ -109,7 +109,7 @@ IValue run_module(const torch::jit::Module& module, const std::string& method,
   return module.get_method(method)(std::move(arguments));
 }
 
-/// The call without its tensors, which autograd keeps.
+// The call without its tensors, which autograd keeps.
 struct Call {
   torch::jit::Module module;
   std::string method;
@@ -138,7 +138,7 @@ variable_list take_tensors(IValue& value) {
 }
 
 struct Checkpoint : torch::autograd::Function<Checkpoint> {
-  /// `anchor` is there only to make the result require gradients.
+  // `anchor` is there only to make the result require gradients.
   static variable_list forward(AutogradContext* context, const std::shared_ptr<Call>& call,
                                at::TensorList inputs, const std::optional<Tensor>& /*anchor*/) {
     const variable_list kept = inputs.vec();
@@ -186,7 +186,7 @@ struct Checkpoint : torch::autograd::Function<Checkpoint> {
   };
 };
 
-/// When no input requires a gradient but the module's parameters do.
+// When no input requires a gradient but the module's parameters do.
 std::optional<Tensor> anchor_for(const torch::jit::Module& module, const variable_list& inputs) {
   for (const auto& input : inputs) {
     if (input.defined() && input.requires_grad()) return std::nullopt;

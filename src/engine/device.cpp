@@ -24,7 +24,7 @@ namespace {
 
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
-/// "91900" as "9.19.0".
+// "91900" as "9.19.0".
 std::string cudnn_version(long version) {
   if (version <= 0) return "";
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
@@ -47,7 +47,7 @@ void limit_allocator(std::optional<std::uint64_t> limit_bytes, c10::DeviceIndex 
 
 c10::Device open_device(const RunRequest& request) {
   if (request.device_kind == "virtual" && !values::virtual_device().present()) {
-    throw Failure(FailureKind::kUnavailable,
+    throw Failure(FailureKind::unavailable,
                   "The virtual GPU was asked for, but its libraries were not loaded into the engine.");
   }
   if (request.alloc_conf) {
@@ -57,13 +57,13 @@ c10::Device open_device(const RunRequest& request) {
   const int count = c10::cuda::device_count();
   if (count == 0) {
     throw Failure(
-        FailureKind::kUnavailable,
+        FailureKind::unavailable,
         "No CUDA device was found. Without one, use --device virtual, which needs no GPU and no driver.");
   }
   if (request.device_index < 0 || request.device_index >= count) {
-    throw Failure(FailureKind::kUnavailable,
-                  "There is no CUDA device " + std::to_string(request.device_index) + ": this machine has " +
-                      std::to_string(count) + ", counted from 0.");
+    throw Failure(FailureKind::unavailable, "There is no CUDA device " +
+                                                std::to_string(request.device_index) + ": this machine has " +
+                                                std::to_string(count) + ", counted from 0.");
   }
   const auto index = static_cast<c10::DeviceIndex>(request.device_index);
   try {
@@ -73,10 +73,10 @@ c10::Device open_device(const RunRequest& request) {
   } catch (const c10::Error& error) {
     const std::string text = parse_torch_message(error.what_without_backtrace()).text;
     if (request.alloc_conf) {
-      throw Failure(FailureKind::kBadUsage,
+      throw Failure(FailureKind::bad_usage,
                     "PyTorch refuses the allocator settings \"" + *request.alloc_conf + "\": " + text);
     }
-    throw Failure(FailureKind::kUnavailable, "CUDA could not be initialised: " + text);
+    throw Failure(FailureKind::unavailable, "CUDA could not be initialised: " + text);
   }
   return {c10::DeviceType::CUDA, index};
 }

@@ -13,14 +13,14 @@ using nlohmann::json;
 
 bool speaks_of_memory(const std::string& what) { return what.find("out of memory") != std::string::npos; }
 
-/// PyTorch catches the out-of-memory of a convolution's workspace to try the next engine, and then says only
-/// that it found none.
+// PyTorch catches the out-of-memory of a convolution's workspace to try the next engine, and then says only
+// that it found none.
 bool hides_out_of_memory(const std::string& what) {
   return what.find("unable to find an engine") != std::string::npos;
 }
 
-/// PyTorch's own sentence, from the interpreter's wrapping or not; where it hides the reason, that comes
-/// first.
+// PyTorch's own sentence, from the interpreter's wrapping or not; where it hides the reason, that comes
+// first.
 std::string out_of_memory_sentence(const std::string& what, const capture::OutOfMemory& oom) {
   const auto begin = what.find("CUDA out of memory.");
   if (begin == std::string::npos) {
@@ -46,10 +46,10 @@ ErrorRecord out_of_memory(const std::string& what, const capture::OutOfMemory& o
                  {"reserved_bytes", oom.reserved_bytes},
                  {"largest_free_block_bytes", oom.largest_free_block_bytes}};
   if (!message.file.empty()) record["detail"] = {{"place", message.place()}};
-  return {FailureKind::kOutOfMemory, std::move(record)};
+  return {FailureKind::out_of_memory, std::move(record)};
 }
 
-/// What is behind it, where that is known: a device written into a trace; else how the model was called.
+// What is behind it, where that is known: a device written into a trace; else how the model was called.
 std::string hint(const TorchMessage& message, const RunState& state) {
   const auto says = [&](const char* words) { return message.text.find(words) != std::string::npos; };
   if (says("same device") || says("two devices")) {
@@ -74,7 +74,7 @@ ErrorRecord model_failed(const std::string& what, const RunRequest& request, con
   const std::string second = hint(message, state);
   if (!second.empty()) text += "\n" + second;
   if (request.is_debug()) detail["what"] = what;
-  return {FailureKind::kModelFailed, {{"message", std::move(text)}, {"detail", std::move(detail)}}};
+  return {FailureKind::model_failed, {{"message", std::move(text)}, {"detail", std::move(detail)}}};
 }
 
 ErrorRecord from_text(const std::string& what, const RunRequest& request, const RunState& state) {
@@ -94,11 +94,11 @@ ErrorRecord describe(const std::exception_ptr& error, const RunRequest& request,
   } catch (const c10::Error& problem) {
     return from_text(request.is_debug() ? problem.what() : problem.what_without_backtrace(), request, state);
   } catch (const std::bad_alloc&) {
-    return {FailureKind::kUnavailable, {{"message", "The host's memory ran out (not the device's)."}}};
+    return {FailureKind::unavailable, {{"message", "The host's memory ran out (not the device's)."}}};
   } catch (const std::exception& problem) {
     return from_text(problem.what(), request, state);
   } catch (...) {
-    return {FailureKind::kInternal,
+    return {FailureKind::internal,
             {{"message", "The model or a library threw something that is no C++ exception."}}};
   }
 }

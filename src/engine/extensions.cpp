@@ -11,8 +11,8 @@ namespace {
 
 bool loaded(const char* name, int flags) { return dlopen(name, flags) != nullptr; }
 
-/// "libpython3.11.so.1.0" for a torch package with "_C.cpython-311-x86_64-linux-gnu.so"; empty if the package
-/// is not complete.
+// "libpython3.11.so.1.0" for a torch package with "_C.cpython-311-x86_64-linux-gnu.so"; empty if the package
+// is not complete.
 std::string python_library() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&c10::GetCPUAllocator), &info) == 0 || info.dli_fname == nullptr)
@@ -35,7 +35,7 @@ void load_libraries(const std::vector<std::string>& libraries) {
   for (const auto& library : libraries) {
     const std::string path = std::filesystem::absolute(library).string();
     if (!std::filesystem::exists(path)) {
-      throw Failure(FailureKind::kBadUsage, "Cannot load the library " + library + ": no such file.");
+      throw Failure(FailureKind::bad_usage, "Cannot load the library " + library + ": no such file.");
     }
     if (loaded(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) continue;
     const char* said = dlerror();
@@ -47,7 +47,7 @@ void load_libraries(const std::vector<std::string>& libraries) {
       // Its operators need symbols of Python and of PyTorch's Python part; nothing of Python is started.
       const std::string python = python_library();
       if (python.empty() || !loaded(python.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
-        throw Failure(FailureKind::kUnavailable,
+        throw Failure(FailureKind::unavailable,
                       "The library " + library + " is a Python extension and needs " +
                           (python.empty() ? "libpython" : python) +
                           ", which was not found. Install it (Debian and Ubuntu: apt install "
@@ -60,7 +60,7 @@ void load_libraries(const std::vector<std::string>& libraries) {
       said = dlerror();
       problem = said == nullptr ? problem : said;
     }
-    throw Failure(FailureKind::kBadUsage, "Cannot load the library " + library + ": " + problem + ".");
+    throw Failure(FailureKind::bad_usage, "Cannot load the library " + library + ": " + problem + ".");
   }
 }
 

@@ -4,29 +4,29 @@ namespace torchmem::engine {
 
 const char* word(FailureKind kind) {
   switch (kind) {
-    case FailureKind::kBadModel:
+    case FailureKind::bad_model:
       return "bad_model";
-    case FailureKind::kBadInput:
+    case FailureKind::bad_input:
       return "bad_input";
-    case FailureKind::kModelFailed:
+    case FailureKind::model_failed:
       return "model_failed";
-    case FailureKind::kOutOfMemory:
+    case FailureKind::out_of_memory:
       return "out_of_memory";
-    case FailureKind::kUnavailable:
+    case FailureKind::unavailable:
       return "unavailable";
-    case FailureKind::kBadUsage:
+    case FailureKind::bad_usage:
       return "bad_usage";
-    case FailureKind::kAssumedReads:
+    case FailureKind::assumed_reads:
       return "assumed_reads";
-    case FailureKind::kInternal:
+    case FailureKind::internal:
       return "internal";
   }
   return "internal";
 }
 
 int exit_code(FailureKind kind) {
-  if (kind == FailureKind::kOutOfMemory) return 1;
-  return kind == FailureKind::kUnavailable ? 3 : 2;
+  if (kind == FailureKind::out_of_memory) return 1;
+  return kind == FailureKind::unavailable ? 3 : 2;
 }
 
 }  // namespace torchmem::engine

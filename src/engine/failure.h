@@ -7,25 +7,25 @@
 
 namespace torchmem::engine {
 
-/// Why the engine cannot go on, in the words of an X record's "kind".
+// Why the engine cannot go on, in the words of an X record's "kind".
 enum class FailureKind {
-  kBadModel,
-  kBadInput,
-  kModelFailed,
-  kOutOfMemory,
-  kUnavailable,
-  kBadUsage,
-  kAssumedReads,  // more than --max-assumed-reads allows
-  kInternal
+  bad_model,
+  bad_input,
+  model_failed,
+  out_of_memory,
+  unavailable,
+  bad_usage,
+  assumed_reads,  // more than --max-assumed-reads allows
+  internal
 };
 
 const char* word(FailureKind kind);
 
-/// The engine's exit code: 1 out of memory, 3 unavailable, 2 otherwise.
+// The engine's exit code: 1 out of memory, 3 unavailable, 2 otherwise.
 int exit_code(FailureKind kind);
 
-/// `what()` is the message for people: what was being done, what was given, what was expected, what to do
-/// next. `detail` is an object of further facts for machines.
+// `what()` is the message for people: what was being done, what was given, what was expected, what to do
+// next. `detail` is an object of further facts for machines.
 class Failure : public std::runtime_error {
  public:
   Failure(FailureKind kind, const std::string& message, nlohmann::json detail = nlohmann::json::object())

@@ -134,8 +134,8 @@ json module_facts(const torch::jit::Module& module) {
 
 void inline_every_call(torch::jit::Graph& graph) {
   // With the executor's optimisation off, one pass inlines one level of calls.
-  constexpr int kDeepestCalls = 100;
-  for (int level = 0; level < kDeepestCalls && has_calls(graph.block()); ++level) torch::jit::Inline(graph);
+  constexpr int deepest_calls = 100;
+  for (int level = 0; level < deepest_calls && has_calls(graph.block()); ++level) torch::jit::Inline(graph);
 }
 
 json graph_facts(const torch::jit::Method& method) {

@@ -21,43 +21,43 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-/// With an in-place form of the same arguments, called as the operator is with "_" behind.
-const std::set<std::string> kActivations = {
+// With an in-place form of the same arguments, called as the operator is with "_" behind.
+const std::set<std::string> activations = {
     "aten::relu", "aten::relu6", "aten::hardtanh",  "aten::leaky_relu",  "aten::elu",
     "aten::selu", "aten::celu",  "aten::sigmoid",   "aten::tanh",        "aten::silu",
     "aten::gelu", "aten::mish",  "aten::hardswish", "aten::hardsigmoid", "aten::threshold"};
 
-/// Whose backward does not need what they gave (tools/autograd/derivatives.yaml).
-const std::set<std::string> kDoNotKeepTheirResult = {"aten::add",
-                                                     "aten::sub",
-                                                     "aten::mul",
-                                                     "aten::rsub",
-                                                     "aten::linear",
-                                                     "aten::addmm",
-                                                     "aten::mm",
-                                                     "aten::bmm",
-                                                     "aten::matmul",
-                                                     "aten::baddbmm",
-                                                     "aten::conv1d",
-                                                     "aten::conv2d",
-                                                     "aten::conv3d",
-                                                     "aten::conv_transpose1d",
-                                                     "aten::conv_transpose2d",
-                                                     "aten::conv_transpose3d",
-                                                     "aten::_convolution",
-                                                     "aten::convolution",
-                                                     "aten::batch_norm",
-                                                     "aten::layer_norm",
-                                                     "aten::group_norm",
-                                                     "aten::instance_norm",
-                                                     "aten::cat",
-                                                     "aten::stack",
-                                                     "aten::avg_pool2d",
-                                                     "aten::adaptive_avg_pool2d",
-                                                     "aten::max_pool2d",
-                                                     "aten::embedding",
-                                                     "aten::upsample_nearest2d",
-                                                     "aten::upsample_bilinear2d"};
+// Whose backward does not need what they gave (tools/autograd/derivatives.yaml).
+const std::set<std::string> do_not_keep_their_result = {"aten::add",
+                                                        "aten::sub",
+                                                        "aten::mul",
+                                                        "aten::rsub",
+                                                        "aten::linear",
+                                                        "aten::addmm",
+                                                        "aten::mm",
+                                                        "aten::bmm",
+                                                        "aten::matmul",
+                                                        "aten::baddbmm",
+                                                        "aten::conv1d",
+                                                        "aten::conv2d",
+                                                        "aten::conv3d",
+                                                        "aten::conv_transpose1d",
+                                                        "aten::conv_transpose2d",
+                                                        "aten::conv_transpose3d",
+                                                        "aten::_convolution",
+                                                        "aten::convolution",
+                                                        "aten::batch_norm",
+                                                        "aten::layer_norm",
+                                                        "aten::group_norm",
+                                                        "aten::instance_norm",
+                                                        "aten::cat",
+                                                        "aten::stack",
+                                                        "aten::avg_pool2d",
+                                                        "aten::adaptive_avg_pool2d",
+                                                        "aten::max_pool2d",
+                                                        "aten::embedding",
+                                                        "aten::upsample_nearest2d",
+                                                        "aten::upsample_bilinear2d"};
 
 std::string name_of(const Node& node) { return node.kind().toQualString(); }
 
@@ -66,7 +66,7 @@ bool is_in_place(const Node& node) {
   return node.kind().is_aten() && name.back() == '_' && !node.inputs().empty();
 }
 
-/// Whether the operator's only result is a tensor of its own, by its schema.
+// Whether the operator's only result is a tensor of its own, by its schema.
 bool makes_new_tensor(const Node& node) {
   if (!node.kind().is_aten() || node.outputs().size() != 1) return false;
   const auto* schema = node.maybeSchema();
@@ -75,33 +75,33 @@ bool makes_new_tensor(const Node& node) {
          schema->returns()[0].type()->kind() == c10::TypeKind::TensorType;
 }
 
-/// Views in disguise: their schema does not say that they may give their input back.
+// Views in disguise: their schema does not say that they may give their input back.
 bool may_return_input(const Node& node) {
-  static const std::set<std::string> kNames = {
+  static const std::set<std::string> names = {
       "aten::dropout", "aten::feature_dropout", "aten::contiguous", "aten::to",
       "aten::reshape", "aten::flatten",         "aten::type_as",    "aten::alpha_dropout",
       "aten::einsum",  "aten::atleast_1d",      "aten::atleast_2d", "aten::atleast_3d"};
-  return kNames.count(name_of(node)) != 0;
+  return names.count(name_of(node)) != 0;
 }
 
-/// Whether backward needs what the operator gave, as far as is known.
+// Whether backward needs what the operator gave, as far as is known.
 bool may_keep_its_result(const Node& maker) {
   std::string name = name_of(maker);
   if (is_in_place(maker)) name.pop_back();
-  return kDoNotKeepTheirResult.count(name) == 0;
+  return do_not_keep_their_result.count(name) == 0;
 }
 
-/// Why the tensor may not be written over; null when it may.
+// Why the tensor may not be written over; null when it may.
 const char* objection(const Value& value, const Node& user, bool recording) {
   const Node& maker = *value.node();
   if (maker.kind() == prim::Param) return "its input is the model's input";
   if (value.uses().size() != 1) return "its input is used elsewhere too";
   if (maker.owningBlock() != user.owningBlock()) return "its input is made in another branch";
   const bool kept = recording && may_keep_its_result(maker);
-  constexpr const char* kKept = "its input is kept for backward by the operator that made it";
-  if (is_in_place(maker)) return kept ? kKept : objection(*maker.input(0), maker, recording);
+  constexpr const char* kept_reason = "its input is kept for backward by the operator that made it";
+  if (is_in_place(maker)) return kept ? kept_reason : objection(*maker.input(0), maker, recording);
   if (!makes_new_tensor(maker) || may_return_input(maker)) return "its input may share another's memory";
-  if (kept) return kKept;
+  if (kept) return kept_reason;
   return nullptr;
 }
 
@@ -113,11 +113,11 @@ class Rewrite {
     for (auto it = code.nodes().begin(); it != code.nodes().end();) {
       Node* node = *it++;
       for (Block* inner : node->blocks()) block(*inner);
-      if (kActivations.count(name_of(*node)) != 0) {
+      if (activations.count(name_of(*node)) != 0) {
         activation(*node);
       } else if (is_in_place(*node)) {
         const std::string name = name_of(*node);
-        if (kActivations.count(name.substr(0, name.size() - 1)) != 0) ++already_;
+        if (activations.count(name.substr(0, name.size() - 1)) != 0) ++already_;
       }
     }
   }
@@ -146,7 +146,7 @@ class Rewrite {
   json left_ = json::array();
 };
 
-/// The graphs that the checkpoint operators in a block call.
+// The graphs that the checkpoint operators in a block call.
 void checkpointed_graphs(const Block& block, std::vector<std::shared_ptr<Graph>>& graphs) {
   for (const Node* node : block.nodes()) {
     for (const Block* inner : node->blocks()) checkpointed_graphs(*inner, graphs);

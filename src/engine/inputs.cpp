@@ -29,8 +29,8 @@ struct Context {
 };
 
 [[noreturn]] void refuse(const std::string& problem, const std::string& signature) {
-  if (signature.empty()) throw Failure(FailureKind::kBadInput, problem);
-  throw Failure(FailureKind::kBadInput, problem + "\nThe model's signature is " + signature,
+  if (signature.empty()) throw Failure(FailureKind::bad_input, problem);
+  throw Failure(FailureKind::bad_input, problem + "\nThe model's signature is " + signature,
                 {{"signature", signature}});
 }
 
@@ -64,7 +64,7 @@ at::Tensor make_tensor(const json& spec, const std::string& place, const Context
   refuse(place + " has the unknown fill \"" + fill + "\".", context.signature);
 }
 
-/// What the value is, in the words of a signature.
+// What the value is, in the words of a signature.
 std::string describe(const json& value) {
   if (value.contains("tensor")) {
     const auto& tensor = value["tensor"];
@@ -126,7 +126,7 @@ IValue convert_scalar(const json& value, const TypePtr& type, const std::string&
   mismatch(value, type, place, context);
 }
 
-/// A list or tuple of the command line serves for either in the signature.
+// A list or tuple of the command line serves for either in the signature.
 const json* elements(const json& value) {
   if (value.contains("list")) return &value["list"];
   if (value.contains("tuple")) return &value["tuple"];
@@ -176,7 +176,7 @@ IValue convert_dict(const json& value, const TypePtr& type, const std::string& p
   return dict;
 }
 
-/// The first member of the union (Optional is one) that takes the value.
+// The first member of the union (Optional is one) that takes the value.
 IValue convert_union(const json& value, const TypePtr& type, const std::string& place,
                      const Context& context) {
   if (value.contains("scalar") && value["scalar"].is_null()) return {};
@@ -229,7 +229,7 @@ IValue convert(const json& value, const TypePtr& type, const std::string& place,
   }
 }
 
-/// The value as the command line has it.
+// The value as the command line has it.
 std::string spec_text(const json& value) {
   if (value.contains("tensor")) return value["tensor"].value("spec", value["tensor"].value("dtype", "f32"));
   if (value.contains("file")) return "@" + value["file"].get<std::string>();

@@ -7,8 +7,8 @@
 
 namespace torchmem::engine {
 
-/// The value with each tensor in it (in tuples, lists and dictionaries, not in objects) put through
-/// `replace`, always in the same order.
+// The value with each tensor in it (in tuples, lists and dictionaries, not in objects) put through
+// `replace`, always in the same order.
 c10::IValue map_tensors(const c10::IValue& value,
                         const std::function<at::Tensor(const at::Tensor&)>& replace);
 

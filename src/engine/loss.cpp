@@ -19,7 +19,7 @@ at::Tensor mse(at::Tensor y) { return at::mse_loss(y, at::zeros_like(y)); }
 at::Tensor cross_entropy(at::Tensor y) {
   if (y.dim() < 2) {
     throw Failure(
-        FailureKind::kBadInput,
+        FailureKind::bad_input,
         "The loss cross_entropy needs a result of at least two dimensions (batch, class), but it has " +
             std::to_string(y.dim()) + ". Choose another with --loss, or another tensor with --loss-on.");
   }
@@ -44,7 +44,7 @@ const Loss& find_loss(const std::string& name) {
     if (name == loss.name) return loss;
     names += (names.empty() ? "" : ", ") + std::string(loss.name);
   }
-  throw Failure(FailureKind::kBadUsage, "Unknown loss \"" + name + "\": expected one of " + names + ".");
+  throw Failure(FailureKind::bad_usage, "Unknown loss \"" + name + "\": expected one of " + names + ".");
 }
 
 }  // namespace torchmem::engine

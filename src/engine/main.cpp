@@ -45,38 +45,38 @@ capture::StreamWriter* the_writer = nullptr;
 const RunRequest* the_request = nullptr;
 engine::RunState* the_state = nullptr;
 
-/// Exit codes from here on: the stream could not be written, and the error's number
-/// (launch/engine_process.cpp).
-constexpr int kUnwritten = 64;
+// Exit codes from here on: the stream could not be written, and the error's number
+// (launch/engine_process.cpp).
+constexpr int unwritten = 64;
 
 RunRequest request_in(const char* path) {
   std::ifstream in(path);
   const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
   if (!in || json.is_discarded()) {
-    throw Failure(FailureKind::kBadUsage,
+    throw Failure(FailureKind::bad_usage,
                   std::string("Cannot read the engine's request ") + path + " as JSON.");
   }
   try {
     return read_request(json);
   } catch (const Error& error) {
-    throw Failure(FailureKind::kBadUsage, error.what());
+    throw Failure(FailureKind::bad_usage, error.what());
   }
 }
 
-/// The texts that were said, by this process or by one that was forked from the same one: copies share its
-/// memory.
+// The texts that were said, by this process or by one that was forked from the same one: copies share its
+// memory.
 class SaidTexts {
  public:
   SaidTexts()
-      : hashes_(static_cast<std::atomic<std::size_t>*>(mmap(nullptr, kMost * sizeof(std::atomic<std::size_t>),
+      : hashes_(static_cast<std::atomic<std::size_t>*>(mmap(nullptr, most * sizeof(std::atomic<std::size_t>),
                                                             PROT_READ | PROT_WRITE,
                                                             MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
 
-  /// Whether the text comes for the first time; also where there is no room to remember it.
+  // Whether the text comes for the first time; also where there is no room to remember it.
   bool add(const std::string& text) {
     if (hashes_ == MAP_FAILED) return true;
     const std::size_t hash = std::max<std::size_t>(std::hash<std::string>()(text), 1);
-    for (std::size_t i = 0; i < kMost; ++i) {
+    for (std::size_t i = 0; i < most; ++i) {
       std::size_t seen = 0;
       if (hashes_[i].compare_exchange_strong(seen, hash)) return true;
       if (seen == hash) return false;
@@ -85,11 +85,11 @@ class SaidTexts {
   }
 
  private:
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t most = 256;
   std::atomic<std::size_t>* hashes_;
 };
 
-/// PyTorch's warnings, one line each and each once: they must neither reach stdout nor show C++ places.
+// PyTorch's warnings, one line each and each once: they must neither reach stdout nor show C++ places.
 class WarningsToStderr : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {
@@ -109,15 +109,15 @@ WarningsToStderr& warnings() {
   return handler;
 }
 
-/// Nobody reads what is written for a torchmem that was killed. It says which process it is, since one that
-/// was killed before this was called is nobody's parent any more.
+// Nobody reads what is written for a torchmem that was killed. It says which process it is, since one that
+// was killed before this was called is nobody's parent any more.
 void end_with_parent() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const char* parent = std::getenv("TORCHMEM_PARENT");
   if (parent != nullptr && getppid() != std::atoi(parent)) std::raise(SIGKILL);
 }
 
-/// Writes what happened until now, so that the run file can be made of it. The stream is all that is touched.
+// Writes what happened until now, so that the run file can be made of it. The stream is all that is touched.
 extern "C" void on_signal(int number) {
   const bool is_fault = number != SIGINT && number != SIGTERM;
   if (the_writer != nullptr && !the_writer->flush_from_signal(number) && !is_fault) return;
@@ -131,19 +131,19 @@ int fail(const std::exception_ptr& error) {
   return engine::exit_code(record.kind);
 }
 
-/// An exception that left a thread or a destructor: the run is over, but its record is written.
+// An exception that left a thread or a destructor: the run is over, but its record is written.
 [[noreturn]] void on_terminate() {
-  int code = engine::exit_code(FailureKind::kInternal);
+  int code = engine::exit_code(FailureKind::internal);
   const auto error = std::current_exception();
   if (the_writer != nullptr && error) code = fail(error);
   std::_Exit(code);
 }
 
-/// The run is over, wherever it is, and what it did until now is its result.
+// The run is over, wherever it is, and what it did until now is its result.
 [[noreturn]] void end_for_assumed_reads(const std::string& reason) {
   if (the_state->recorder != nullptr) the_state->recorder->finish();
   const int code = fail(std::make_exception_ptr(Failure(
-      FailureKind::kAssumedReads, "The run was ended: " + reason + ". What it did until then is reported.")));
+      FailureKind::assumed_reads, "The run was ended: " + reason + ". What it did until then is reported.")));
   the_writer->flush();
   std::_Exit(code);
 }
@@ -172,14 +172,14 @@ int run(const RunRequest& request) {
     } else if (request.command == "check") {
       engine::run_check(request, *writer);
     } else {
-      throw Failure(FailureKind::kBadUsage, "The engine has no command \"" + request.command + "\".");
+      throw Failure(FailureKind::bad_usage, "The engine has no command \"" + request.command + "\".");
     }
   } catch (...) {
     code = fail(std::current_exception());
   }
   writer->flush();
   // Nothing more can be said in the stream; torchmem makes the sentence of it.
-  if (writer->error_number() != 0) code = kUnwritten + writer->error_number();
+  if (writer->error_number() != 0) code = unwritten + writer->error_number();
   std::fflush(nullptr);
   // Nothing is left to save, and taking LibTorch down takes longer than it is worth.
   std::_Exit(code);
@@ -200,7 +200,7 @@ bool has_one_thread() {
   return !error && std::distance(begin(threads), end(threads)) == 1;
 }
 
-/// A process for the request, whose parent has ended when this returns; 0 when there is none.
+// A process for the request, whose parent has ended when this returns; 0 when there is none.
 pid_t start_copy(const std::string& path) {
   int ends[2];
   if (pipe(ends) != 0) return 0;

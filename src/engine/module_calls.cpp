@@ -11,8 +11,8 @@ using torch::jit::Node;
 using torch::jit::Value;
 namespace prim = torch::jit::prim;
 
-/// Code can be recursive only through methods of one module.
-constexpr std::size_t kDeepest = 200;
+// Code can be recursive only through methods of one module.
+constexpr std::size_t deepest = 200;
 
 struct Known {
   Module module;
@@ -28,7 +28,7 @@ class Walk {
  public:
   void graph(torch::jit::Function& function, const Known& self, std::size_t depth) {
     auto* graph_function = torch::jit::tryToGraphFunction(function);
-    if (graph_function == nullptr || depth > kDeepest) return;
+    if (graph_function == nullptr || depth > deepest) return;
     graph_function->ensure_defined();
     const auto graph = graph_function->graph();
     if (graph->inputs().empty()) return;

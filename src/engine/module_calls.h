@@ -8,7 +8,7 @@
 
 namespace torchmem::engine {
 
-/// One call of a submodule's method that a model's code makes.
+// One call of a submodule's method that a model's code makes.
 struct ModuleCall {
   std::string path;           // "layer1.0"
   torch::jit::Module module;  // whose method is called
@@ -17,8 +17,8 @@ struct ModuleCall {
   bool is_leaf;               // it calls no other module
 };
 
-/// The calls that `method` leads to, in the order of the code: a module before what it calls itself. Calls
-/// whose receiver is not named by attributes (an element chosen by a computed index) are left out.
+// The calls that `method` leads to, in the order of the code: a module before what it calls itself. Calls
+// whose receiver is not named by attributes (an element chosen by a computed index) are left out.
 std::vector<ModuleCall> module_calls(const torch::jit::Method& method);
 
 }  // namespace torchmem::engine

@@ -53,10 +53,10 @@ const OptimizerForm& find_optimizer(const std::string& optimizer, const std::str
     if (optimizer == entry.optimizer) forms.insert(entry.form);
   }
   if (forms.empty()) {
-    throw Failure(FailureKind::kBadUsage,
+    throw Failure(FailureKind::bad_usage,
                   "Unknown optimizer \"" + optimizer + "\": expected one of " + joined(optimizers) + ".");
   }
-  throw Failure(FailureKind::kBadUsage, "PyTorch has no form \"" + form + "\" of the optimizer " + optimizer +
+  throw Failure(FailureKind::bad_usage, "PyTorch has no form \"" + form + "\" of the optimizer " + optimizer +
                                             " on CUDA: it has " + joined(forms) + ".");
 }
 

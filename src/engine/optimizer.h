@@ -12,17 +12,17 @@
 
 namespace torchmem::engine {
 
-/// One optimizer over one group of parameters, learning rate 1e-3, everything else at PyTorch's defaults.
+// One optimizer over one group of parameters, learning rate 1e-3, everything else at PyTorch's defaults.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// Updates every parameter that has a gradient. State is created in the first step (Adagrad: at
-  /// construction), as PyTorch does.
+  // Updates every parameter that has a gradient. State is created in the first step (Adagrad: at
+  // construction), as PyTorch does.
   virtual void step() = 0;
-  /// Releases the gradients.
+  // Releases the gradients.
   void zero_grad();
-  /// Calls `visit` with each tensor of the state that exists by now: its name in PyTorch ("exp_avg"), the
-  /// parameter that it belongs to, the tensor.
+  // Calls `visit` with each tensor of the state that exists by now: its name in PyTorch ("exp_avg"), the
+  // parameter that it belongs to, the tensor.
   using VisitState =
       std::function<void(const char* name, const at::Tensor& parameter, const at::Tensor& state)>;
   virtual void visit_state(const VisitState& visit) const = 0;
@@ -30,7 +30,7 @@ class Optimizer {
  protected:
   explicit Optimizer(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}
 
-  /// For state kept by parameter: one tensor each, or a struct of them.
+  // For state kept by parameter: one tensor each, or a struct of them.
   void visit_tensors(const std::unordered_map<const void*, at::Tensor>& states, const char* name,
                      const VisitState& visit) const {
     for (const auto& parameter : parameters_) {
@@ -54,9 +54,9 @@ class Optimizer {
   std::vector<at::Tensor> parameters_;
 };
 
-/// How an optimizer goes over its parameters: loop = LibTorch's own C++ optimizers, one parameter at a time;
-/// foreach and fused = what Python's torch.optim does on CUDA with foreach=True (its default there) and
-/// fused=True.
+// How an optimizer goes over its parameters: loop = LibTorch's own C++ optimizers, one parameter at a time;
+// foreach and fused = what Python's torch.optim does on CUDA with foreach=True (its default there) and
+// fused=True.
 using MakeOptimizer = std::unique_ptr<Optimizer> (*)(std::vector<at::Tensor> parameters);
 
 struct OptimizerForm {
@@ -67,7 +67,7 @@ struct OptimizerForm {
 
 const std::vector<OptimizerForm>& optimizer_forms();
 
-/// Throws Failure (bad_usage) listing the optimizers, or the forms that this optimizer has.
+// Throws Failure (bad_usage) listing the optimizers, or the forms that this optimizer has.
 const OptimizerForm& find_optimizer(const std::string& optimizer, const std::string& form);
 
 }  // namespace torchmem::engine

@@ -20,7 +20,7 @@
 namespace torchmem::engine {
 namespace {
 
-constexpr double kLearningRate = 1e-3;
+constexpr double learning_rate = 1e-3;
 
 using Tensors = std::vector<at::Tensor>;
 
@@ -28,7 +28,7 @@ at::Tensor cpu_step() { return at::scalar_tensor(0.0, at::TensorOptions().dtype(
 
 void count_step(const Tensors& steps) { at::_foreach_add_(steps, at::scalar_tensor(1.0), /*alpha=*/1.0); }
 
-/// Collects the parameters that have gradients, and hands each group of one device and type to `step_group`.
+// Collects the parameters that have gradients, and hands each group of one device and type to `step_group`.
 class ForeachOptimizer : public Optimizer {
  public:
   explicit ForeachOptimizer(Tensors parameters) : Optimizer(std::move(parameters)) {}
@@ -52,12 +52,12 @@ class ForeachOptimizer : public Optimizer {
   }
 
  protected:
-  /// Creates the state of a parameter that has none.
+  // Creates the state of a parameter that has none.
   virtual void prepare(const at::Tensor& parameter) = 0;
-  /// `keys` are the parameters that the state is found by.
+  // `keys` are the parameters that the state is found by.
   virtual void step_group(const Tensors& keys, const Tensors& parameters, const Tensors& gradients) = 0;
-  /// In Python a group's temporaries live until the next group's replace them, the last one's until the step
-  /// returns.
+  // In Python a group's temporaries live until the next group's replace them, the last one's until the step
+  // returns.
   virtual void release_temporaries() {}
 
   template <class State>
@@ -85,7 +85,7 @@ class ForeachSgd : public ForeachOptimizer {
 
   void step_group(const Tensors& keys, const Tensors& parameters, const Tensors& gradients) override {
     if (momentum_ == 0) {
-      at::_foreach_add_(parameters, gradients, -kLearningRate);
+      at::_foreach_add_(parameters, gradients, -learning_rate);
       return;
     }
     Tensors buffers;
@@ -106,7 +106,7 @@ class ForeachSgd : public ForeachOptimizer {
         buffers.push_back(buffer);
       }
     }
-    at::_foreach_add_(parameters, buffers, -kLearningRate);
+    at::_foreach_add_(parameters, buffers, -learning_rate);
   }
 
   double momentum_;
@@ -140,27 +140,27 @@ class ForeachAdam : public ForeachOptimizer {
   }
 
   void step_group(const Tensors& keys, const Tensors& parameters, const Tensors& gradients) override {
-    constexpr double kBeta1 = 0.9;
-    constexpr double kBeta2 = 0.999;
-    constexpr double kEps = 1e-8;
+    constexpr double beta1 = 0.9;
+    constexpr double beta2 = 0.999;
+    constexpr double eps = 1e-8;
     const Tensors steps = gather(states_, keys, &State::step);
     const Tensors exp_avgs = gather(states_, keys, &State::exp_avg);
     const Tensors exp_avg_sqs = gather(states_, keys, &State::exp_avg_sq);
     count_step(steps);
-    if (weight_decay_ != 0) at::_foreach_mul_(parameters, 1 - kLearningRate * weight_decay_);
-    at::_foreach_lerp_(exp_avgs, gradients, 1 - kBeta1);
-    at::_foreach_mul_(exp_avg_sqs, kBeta2);
-    at::_foreach_addcmul_(exp_avg_sqs, gradients, gradients, 1 - kBeta2);
+    if (weight_decay_ != 0) at::_foreach_mul_(parameters, 1 - learning_rate * weight_decay_);
+    at::_foreach_lerp_(exp_avgs, gradients, 1 - beta1);
+    at::_foreach_mul_(exp_avg_sqs, beta2);
+    at::_foreach_addcmul_(exp_avg_sqs, gradients, gradients, 1 - beta2);
     std::vector<at::Scalar> step_sizes;
     std::vector<at::Scalar> corrections;
     for (const auto& step : steps) {
       const auto count = static_cast<double>(step.item<float>());
-      step_sizes.emplace_back(-kLearningRate / (1 - std::pow(kBeta1, count)));
-      corrections.emplace_back(std::sqrt(1 - std::pow(kBeta2, count)));
+      step_sizes.emplace_back(-learning_rate / (1 - std::pow(beta1, count)));
+      corrections.emplace_back(std::sqrt(1 - std::pow(beta2, count)));
     }
     denominators_ = at::_foreach_sqrt(exp_avg_sqs);
     at::_foreach_div_(denominators_, corrections);
-    at::_foreach_add_(denominators_, kEps);
+    at::_foreach_add_(denominators_, eps);
     at::_foreach_addcdiv_(parameters, exp_avgs, denominators_, step_sizes);
   }
 
@@ -193,15 +193,15 @@ class ForeachRmsprop : public ForeachOptimizer {
   }
 
   void step_group(const Tensors& keys, const Tensors& parameters, const Tensors& gradients) override {
-    constexpr double kAlpha = 0.99;
-    constexpr double kEps = 1e-8;
+    constexpr double default_alpha = 0.99;
+    constexpr double eps = 1e-8;
     const Tensors square_avgs = gather(states_, keys, &State::square_avg);
     count_step(gather(states_, keys, &State::step));
-    at::_foreach_mul_(square_avgs, kAlpha);
-    at::_foreach_addcmul_(square_avgs, gradients, gradients, 1 - kAlpha);
+    at::_foreach_mul_(square_avgs, default_alpha);
+    at::_foreach_addcmul_(square_avgs, gradients, gradients, 1 - default_alpha);
     averages_ = at::_foreach_sqrt(square_avgs);
-    at::_foreach_add_(averages_, kEps);
-    at::_foreach_addcdiv_(parameters, gradients, averages_, -kLearningRate);
+    at::_foreach_add_(averages_, eps);
+    at::_foreach_addcdiv_(parameters, gradients, averages_, -learning_rate);
   }
 
   void release_temporaries() override { averages_.clear(); }
@@ -232,13 +232,13 @@ class ForeachAdagrad : public ForeachOptimizer {
   void prepare(const at::Tensor&) override {}
 
   void step_group(const Tensors& keys, const Tensors& parameters, const Tensors& gradients) override {
-    constexpr double kEps = 1e-10;
+    constexpr double eps = 1e-10;
     const Tensors sums = gather(states_, keys, &State::sum);
     count_step(gather(states_, keys, &State::step));
-    const std::vector<at::Scalar> rates(parameters.size(), at::Scalar(-kLearningRate));
+    const std::vector<at::Scalar> rates(parameters.size(), at::Scalar(-learning_rate));
     at::_foreach_addcmul_(sums, gradients, gradients, 1);
     deviations_ = at::_foreach_sqrt(sums);
-    at::_foreach_add_(deviations_, kEps);
+    at::_foreach_add_(deviations_, eps);
     numerators_ = at::_foreach_mul(gradients, rates);
     at::_foreach_addcdiv_(parameters, numerators_, deviations_);
   }

@@ -4,8 +4,8 @@
 
 namespace torchmem::engine {
 
-/// What Python's torch.optim does with foreach=True (2.11): the same operators in the same order, the same
-/// temporaries, held as long. Steps are counted in CPU tensors.
+// What Python's torch.optim does with foreach=True (2.11): the same operators in the same order, the same
+// temporaries, held as long. Steps are counted in CPU tensors.
 std::unique_ptr<Optimizer> foreach_sgd(std::vector<at::Tensor> parameters);
 std::unique_ptr<Optimizer> foreach_momentum(std::vector<at::Tensor> parameters);
 std::unique_ptr<Optimizer> foreach_adam(std::vector<at::Tensor> parameters);

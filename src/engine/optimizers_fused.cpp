@@ -18,13 +18,13 @@
 namespace torchmem::engine {
 namespace {
 
-constexpr double kLearningRate = 1e-3;
+constexpr double learning_rate = 1e-3;
 
 using Tensors = std::vector<at::Tensor>;
 
 void require_floating_point(const at::Tensor& parameter) {
   if (parameter.is_floating_point()) return;
-  throw Failure(FailureKind::kBadUsage,
+  throw Failure(FailureKind::bad_usage,
                 "The fused optimizers need floating-point parameters; this model has one of type " +
                     capture::dtype_name(parameter.scalar_type()) + ". Leave out :fused.");
 }
@@ -33,7 +33,7 @@ class FusedOptimizer : public Optimizer {
  protected:
   using Optimizer::Optimizer;
 
-  /// Parameters with gradients, and those gradients.
+  // Parameters with gradients, and those gradients.
   std::pair<Tensors, Tensors> with_gradients() const {
     std::pair<Tensors, Tensors> result;
     for (const auto& parameter : parameters_) {
@@ -68,7 +68,7 @@ class FusedSgd : public FusedOptimizer {
     for (const auto& positions : group_by_device_and_dtype(parameters)) {
       at::_fused_sgd_(pick(parameters, positions), pick(gradients, positions),
                       momentum_ == 0 ? Tensors{} : pick(buffers, positions), /*weight_decay=*/0.0, momentum_,
-                      kLearningRate,
+                      learning_rate,
                       /*dampening=*/0.0, /*nesterov=*/false, /*maximize=*/false, first);
     }
   }
@@ -112,7 +112,7 @@ class FusedAdam : public FusedOptimizer {
       const Tensors group_steps = pick(steps, positions);
       at::_foreach_add_(group_steps, 1);
       step_(pick(parameters, positions), pick(gradients, positions), pick(exp_avgs, positions),
-            pick(exp_avg_sqs, positions), {}, group_steps, kLearningRate, /*beta1=*/0.9, /*beta2=*/0.999,
+            pick(exp_avg_sqs, positions), {}, group_steps, learning_rate, /*beta1=*/0.9, /*beta2=*/0.999,
             weight_decay_, /*eps=*/1e-8, /*amsgrad=*/false,
             /*maximize=*/false, {}, {});
     }

@@ -9,11 +9,11 @@
 namespace torchmem::engine {
 namespace {
 
-constexpr double kLearningRate = 1e-3;
+constexpr double learning_rate = 1e-3;
 
 using torch::optim::OptimizerParamState;
 
-/// A tensor of a LibTorch optimizer's state, by its name.
+// A tensor of a LibTorch optimizer's state, by its name.
 template <class State>
 struct StateTensor {
   const char* name;
@@ -96,28 +96,28 @@ std::unique_ptr<Optimizer> make(std::vector<at::Tensor> parameters, const Option
 }  // namespace
 
 std::unique_ptr<Optimizer> loop_sgd(std::vector<at::Tensor> parameters) {
-  return make<torch::optim::SGD>(std::move(parameters), torch::optim::SGDOptions(kLearningRate));
+  return make<torch::optim::SGD>(std::move(parameters), torch::optim::SGDOptions(learning_rate));
 }
 
 std::unique_ptr<Optimizer> loop_momentum(std::vector<at::Tensor> parameters) {
   return make<torch::optim::SGD>(std::move(parameters),
-                                 torch::optim::SGDOptions(kLearningRate).momentum(0.9));
+                                 torch::optim::SGDOptions(learning_rate).momentum(0.9));
 }
 
 std::unique_ptr<Optimizer> loop_adam(std::vector<at::Tensor> parameters) {
-  return make<torch::optim::Adam>(std::move(parameters), torch::optim::AdamOptions(kLearningRate));
+  return make<torch::optim::Adam>(std::move(parameters), torch::optim::AdamOptions(learning_rate));
 }
 
 std::unique_ptr<Optimizer> loop_adamw(std::vector<at::Tensor> parameters) {
-  return make<torch::optim::AdamW>(std::move(parameters), torch::optim::AdamWOptions(kLearningRate));
+  return make<torch::optim::AdamW>(std::move(parameters), torch::optim::AdamWOptions(learning_rate));
 }
 
 std::unique_ptr<Optimizer> loop_rmsprop(std::vector<at::Tensor> parameters) {
-  return make<torch::optim::RMSprop>(std::move(parameters), torch::optim::RMSpropOptions(kLearningRate));
+  return make<torch::optim::RMSprop>(std::move(parameters), torch::optim::RMSpropOptions(learning_rate));
 }
 
 std::unique_ptr<Optimizer> loop_adagrad(std::vector<at::Tensor> parameters) {
-  return make<torch::optim::Adagrad>(std::move(parameters), torch::optim::AdagradOptions(kLearningRate));
+  return make<torch::optim::Adagrad>(std::move(parameters), torch::optim::AdagradOptions(learning_rate));
 }
 
 }  // namespace torchmem::engine

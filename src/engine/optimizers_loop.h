@@ -4,7 +4,7 @@
 
 namespace torchmem::engine {
 
-/// LibTorch's own optimizers (torch/optim), one parameter at a time.
+// LibTorch's own optimizers (torch/optim), one parameter at a time.
 std::unique_ptr<Optimizer> loop_sgd(std::vector<at::Tensor> parameters);
 std::unique_ptr<Optimizer> loop_momentum(std::vector<at::Tensor> parameters);
 std::unique_ptr<Optimizer> loop_adam(std::vector<at::Tensor> parameters);

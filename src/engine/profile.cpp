@@ -103,7 +103,7 @@ class Run {
     }
   }
 
-  /// The tensor of the result that the loss is of, said once.
+  // The tensor of the result that the loss is of, said once.
   at::Tensor pick(const IValue& result) {
     NamedTensor picked = pick_tensor(result, request_.loss_on);
     if (!said_loss_on_) {
@@ -116,13 +116,13 @@ class Run {
   void check_trainable(const at::Tensor& y) const {
     if (!has_parameters_) {
       throw Failure(
-          FailureKind::kBadModel,
+          FailureKind::bad_model,
           "The model " + request_.model +
               " has no parameters, so it cannot be trained: it was frozen (torch.jit.freeze) or never had "
               "any. Use --mode inference, or give the model as it was before freezing.");
     }
     if (y.requires_grad()) return;
-    throw Failure(FailureKind::kModelFailed,
+    throw Failure(FailureKind::model_failed,
                   "The tensor that the loss is taken of has no gradient (no parameter that requires one "
                   "leads to it). Choose another tensor of "
                   "the result with --loss-on NAME, or use --mode inference.");

@@ -57,7 +57,7 @@ std::vector<NamedTensor> result_tensors(const c10::IValue& result) {
 NamedTensor pick_tensor(const c10::IValue& result, const std::optional<std::string>& name) {
   auto tensors = result_tensors(result);
   if (tensors.empty()) {
-    throw Failure(FailureKind::kModelFailed, "The model's result holds no tensor (it is " + result.tagKind() +
+    throw Failure(FailureKind::model_failed, "The model's result holds no tensor (it is " + result.tagKind() +
                                                  "), so there is nothing to take a loss of.");
   }
   if (!name) return std::move(tensors.front());
@@ -67,7 +67,7 @@ NamedTensor pick_tensor(const c10::IValue& result, const std::optional<std::stri
     names += (names.empty() ? "" : ", ") +
              (tensor.name.empty() ? std::string("(the result itself)") : tensor.name);
   }
-  throw Failure(FailureKind::kBadInput, "The model's result has no tensor \"" + *name +
+  throw Failure(FailureKind::bad_input, "The model's result has no tensor \"" + *name +
                                             "\" to take the loss of. Its tensors are: " + names + ".");
 }
 

@@ -59,14 +59,14 @@ class Scenario {
  private:
   using Do = void (Scenario::*)(const json&);
 
-  /// False when it ran out of memory and the actions go on elsewhere.
+  // False when it ran out of memory and the actions go on elsewhere.
   bool attempt(const json& action, std::size_t position) {
     try {
       perform(action);
       return true;
     } catch (...) {
       const ErrorRecord record = error_record(std::current_exception(), request_, state_);
-      if (record.kind != FailureKind::kOutOfMemory) throw;
+      if (record.kind != FailureKind::out_of_memory) throw;
       writer_.facts({{"out_of_memory", {{std::to_string(position), record.json}}}});
       if (action.contains("on_out_of_memory")) return false;
       state_.recorder->end_phase();  // what there was when it happened
@@ -94,7 +94,7 @@ class Scenario {
     const auto name = action.at("do").get<std::string>();
     const auto found = table.find(name);
     if (found == table.end())
-      throw Failure(FailureKind::kBadUsage, "The engine knows no action \"" + name + "\".");
+      throw Failure(FailureKind::bad_usage, "The engine knows no action \"" + name + "\".");
     (this->*found->second)(action);
   }
 
@@ -102,7 +102,7 @@ class Scenario {
   static T& named(std::map<std::string, T>& things, const std::string& name, const char* what) {
     const auto found = things.find(name);
     if (found == things.end()) {
-      throw Failure(FailureKind::kBadUsage, "There is no " + std::string(what) + " \"" + name +
+      throw Failure(FailureKind::bad_usage, "There is no " + std::string(what) + " \"" + name +
                                                 "\" at this moment (it was released, or what makes it was "
                                                 "skipped after an out-of-memory).");
     }

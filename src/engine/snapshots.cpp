@@ -17,7 +17,7 @@ Snapshots::Snapshots(std::string directory) : directory_(std::move(directory)) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
   if (error) {
-    throw Failure(FailureKind::kBadUsage,
+    throw Failure(FailureKind::bad_usage,
                   "Cannot make the directory for snapshots " + directory_ + ": " + error.message() + ".");
   }
   torch::cuda::_record_memory_history("all", "all", "python", SIZE_MAX);
@@ -39,7 +39,7 @@ void Snapshots::write(const std::string& phase, std::optional<int> iteration) {
   if (!out || error) {
     const std::string reason = error ? error.message() : std::strerror(errno);
     std::filesystem::remove(partial, error);
-    throw Failure(FailureKind::kBadUsage,
+    throw Failure(FailureKind::bad_usage,
                   "Cannot write the snapshot " + target.string() + ": " + reason + ".");
   }
 }

@@ -17,7 +17,7 @@ at::Tensor load_tensor_file(const std::string& path, c10::Device device, const s
   const auto refuse = [&](const std::string& problem) -> Failure {
     nlohmann::json detail = nlohmann::json::object();
     if (!signature.empty()) detail["signature"] = signature;
-    return Failure(FailureKind::kBadInput, place + " cannot be read from " + path + ": " + problem, detail);
+    return Failure(FailureKind::bad_input, place + " cannot be read from " + path + ": " + problem, detail);
   };
   std::ifstream in(path, std::ios::binary);
   if (!in) throw refuse(std::string(std::strerror(errno)) + ".");

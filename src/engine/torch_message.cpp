@@ -10,7 +10,7 @@
 namespace torchmem::engine {
 namespace {
 
-constexpr std::size_t kMaxLines = 6;
+constexpr std::size_t max_lines = 6;
 
 std::string trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\r");
@@ -44,7 +44,7 @@ struct Place {
   }
 };
 
-/// Reads `  File "NAME", line N, in f`; nothing if it is another line.
+// Reads `  File "NAME", line N, in f`; nothing if it is another line.
 std::optional<Place> read_place(const std::string& line) {
   const std::string text = trimmed(line);
   if (!starts_with(text, "File \"")) return std::nullopt;
@@ -57,8 +57,8 @@ std::optional<Place> read_place(const std::string& line) {
 
 bool is_marker(const std::string& line) { return line.find("<--- HERE") != std::string::npos; }
 
-/// The traceback's places, outermost first; of two tracebacks (serialized code, then the original), the last
-/// one's.
+// The traceback's places, outermost first; of two tracebacks (serialized code, then the original), the last
+// one's.
 std::vector<Place> places(const std::vector<std::string>& lines) {
   std::vector<Place> found;
   std::string previous;
@@ -74,8 +74,8 @@ std::vector<Place> places(const std::vector<std::string>& lines) {
   return found;
 }
 
-/// Where the interpreter's own part ends and the error's text begins: after the last line "SomethingError:
-/// text".
+// Where the interpreter's own part ends and the error's text begins: after the last line "SomethingError:
+// text".
 std::size_t message_start(const std::vector<std::string>& lines, std::string& first) {
   for (std::size_t i = lines.size(); i-- > 0;) {
     const auto colon = lines[i].find(": ");
@@ -123,7 +123,7 @@ TorchMessage parse_torch_message(const std::string& what) {
   std::size_t next = traceback ? message_start(lines, first) : 0;
   std::vector<std::string> kept;
   if (!first.empty()) kept.push_back(first);
-  for (; next < lines.size() && kept.size() < kMaxLines; ++next) {
+  for (; next < lines.size() && kept.size() < max_lines; ++next) {
     const std::string text = trimmed(lines[next]);
     if (text.empty() || starts_with(text, "File \"")) {
       if (!kept.empty()) break;

@@ -26,12 +26,12 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-/// PyTorch's "Unknown builtin op: NAME." as ours.
+// PyTorch's "Unknown builtin op: NAME." as ours.
 void refuse_unknown_operator(const RunRequest& request, const std::string& what) {
-  static const std::string kMark = "Unknown builtin op: ";
-  const auto at = what.find(kMark);
+  static const std::string mark = "Unknown builtin op: ";
+  const auto at = what.find(mark);
   if (at == std::string::npos) return;
-  const auto begin = at + kMark.size();
+  const auto begin = at + mark.size();
   std::string name = what.substr(begin, what.find_first_of(" \n", begin) - begin);
   if (!name.empty() && name.back() == '.') name.pop_back();
   const auto missing = missing_operators(request.model);
@@ -43,7 +43,7 @@ void refuse_unknown_operator(const RunRequest& request, const std::string& what)
   if (name.rfind("torchvision::", 0) == 0)
     message += " (for torchvision it is torchvision/_C.so of the Python package)";
   message += ".";
-  throw Failure(FailureKind::kBadModel, message,
+  throw Failure(FailureKind::bad_model, message,
                 {{"operator", name}, {"missing_operators", missing}, {"place", place}});
 }
 
@@ -166,10 +166,10 @@ class TorchScriptModel : public Model {
     std::string message = "The model " + request.model + " has no method \"" + request.method + "\".";
     message += names.empty() ? " It has no method at all."
                              : " Its methods are: " + join(names) + ". Choose one with --method NAME.";
-    throw Failure(FailureKind::kBadModel, message, {{"methods", names}});
+    throw Failure(FailureKind::bad_model, message, {{"methods", names}});
   }
 
-  /// Freezing makes constants of the graph of all weights.
+  // Freezing makes constants of the graph of all weights.
   bool is_frozen() const { return module_.parameters().size() == 0 && module_.buffers().size() == 0; }
 
   std::vector<at::Tensor> frozen_weights() const {
@@ -188,14 +188,14 @@ std::unique_ptr<Model> load_torchscript(const RunRequest& request, c10::Device d
   const ArchiveFacts archive = check_archive(request.model);
   if (device.is_cuda() && is_quantized(request.model)) {
     throw Failure(
-        FailureKind::kBadModel,
+        FailureKind::bad_model,
         "The model " + request.model +
             " is quantized, and PyTorch's quantized operators run on the CPU "
             "only: it cannot be loaded onto a CUDA device.\nGive the model as it was before quantization.");
   }
   if (has_onednn(request.model)) {
     throw Failure(
-        FailureKind::kBadModel,
+        FailureKind::bad_model,
         "The model " + request.model +
             " was saved after torch.jit.optimize_for_inference on the CPU, which puts oneDNN's weights and "
             "operators into it: no GPU can load them.\nSave it before that, or after torch.jit.freeze "
@@ -217,14 +217,14 @@ std::unique_ptr<Model> load_torchscript(const RunRequest& request, c10::Device d
   } catch (const c10::Error& error) {
     const std::string what = error.what_without_backtrace();
     refuse_unknown_operator(request, what);
-    throw Failure(FailureKind::kBadModel,
+    throw Failure(FailureKind::bad_model,
                   "Cannot load the model " + request.model + ": " + parse_torch_message(what).text);
   } catch (const Failure&) {
     throw;
   } catch (const std::exception& error) {
     const std::string what = error.what();
     refuse_unknown_operator(request, what);
-    throw Failure(FailureKind::kBadModel,
+    throw Failure(FailureKind::bad_model,
                   "Cannot load the model " + request.model + ": " + parse_torch_message(what).text);
   }
 }

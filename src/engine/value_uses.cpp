@@ -12,20 +12,20 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-constexpr std::array<const char*, 8> kReads = {
+constexpr std::array<const char*, 8> reads = {
     "aten::item",        "aten::Int",           "aten::Bool",           "aten::Float",
     "aten::IntImplicit", "aten::FloatImplicit", "aten::ScalarImplicit", "aten::is_nonzero"};
 
 bool reads_a_tensor(const Node* node) {
   const std::string name = node->kind().toQualString();
-  return std::find(kReads.begin(), kReads.end(), name) != kReads.end() && !node->inputs().empty() &&
+  return std::find(reads.begin(), reads.end(), name) != reads.end() && !node->inputs().empty() &&
          node->input(0)->type()->isSubtypeOf(*c10::TensorType::get());
 }
 
-/// The stronger of two: what runs on matters most.
+// The stronger of two: what runs on matters most.
 const std::string& stronger(const std::string& a, const std::string& b) {
-  static constexpr std::array<const char*, 3> kOrder = {"loop", "size", "branch"};
-  for (const char* word : kOrder) {
+  static constexpr std::array<const char*, 3> order = {"loop", "size", "branch"};
+  for (const char* word : order) {
     if (a == word) return a;
     if (b == word) return b;
   }
@@ -44,7 +44,7 @@ bool has_tensor_output(const Node* node) {
                      [](const Value* value) { return value->type()->isSubtypeOf(*c10::TensorType::get()); });
 }
 
-/// Follows a number through the graph.
+// Follows a number through the graph.
 std::string follow(const Value* value, std::unordered_set<const Value*>& seen) {
   std::string decision;
   if (!seen.insert(value).second) return decision;

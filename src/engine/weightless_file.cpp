@@ -8,13 +8,13 @@
 namespace torchmem::engine {
 namespace {
 
-constexpr std::uint64_t kReadWhole = 64 * 1024;
+constexpr std::uint64_t read_whole = 64 * 1024;
 
 bool holds_tensor(const std::string& record) {
   return record.rfind("data/", 0) == 0 || record.rfind("constants/", 0) == 0;
 }
 
-/// The compression method in a zip entry's local header (offset 8, little-endian); 0 is stored.
+// The compression method in a zip entry's local header (offset 8, little-endian); 0 is stored.
 bool is_stored(const caffe2::serialize::ReadAdapterInterface& file, std::uint64_t header_offset) {
   unsigned char method[2] = {1, 1};
   return file.read(header_offset + 8, method, sizeof method, "compression method") == sizeof method &&
@@ -29,7 +29,7 @@ WeightlessFile::WeightlessFile(const std::string& path)
   for (const auto& record : reader.getAllRecords()) {
     if (!holds_tensor(record)) continue;
     const std::uint64_t bytes = reader.getRecordSize(record);
-    if (bytes <= kReadWhole || !is_stored(*file_, reader.getRecordHeaderOffset(record))) continue;
+    if (bytes <= read_whole || !is_stored(*file_, reader.getRecordHeaderOffset(record))) continue;
     const std::uint64_t begin = reader.getRecordOffset(record);
     skipped_.push_back({begin, begin + bytes});
   }

@@ -15,7 +15,7 @@ namespace {
 
 bool is_on_cuda(const c10::IValue& value) { return value.isDevice() && value.toDevice().is_cuda(); }
 
-/// Calls `visit(tensor)` for the tensors of one argument.
+// Calls `visit(tensor)` for the tensors of one argument.
 template <class Visit>
 void for_each_tensor(const c10::IValue& value, Visit&& visit) {
   if (value.isTensor()) {
@@ -29,13 +29,13 @@ void for_each_tensor(const c10::IValue& value, Visit&& visit) {
   }
 }
 
-/// A tensor with its memory in plain sight.
+// A tensor with its memory in plain sight.
 bool is_plain(const at::Tensor& tensor) {
   return (tensor.is_cpu() || tensor.is_cuda()) && tensor.layout() == at::kStrided && tensor.has_storage() &&
          !tensor.is_quantized() && !tensor.is_nested() && !tensor.key_set().has(c10::DispatchKey::Python);
 }
 
-/// Unknown elements get what they are taken for, so that whoever reads them next sees the same.
+// Unknown elements get what they are taken for, so that whoever reads them next sees the same.
 void assume_unknown(const Place& place) {
   std::vector<char> bytes(place.span_bytes());
   fill_unknown(place.dtype, bytes.data(), bytes.size());
@@ -45,12 +45,12 @@ void assume_unknown(const Place& place) {
 at::Tensor read_one(const Operator& op, std::uint32_t position, const Place& place, bool is_number,
                     State& worst) {
   if (op.overwrites(position)) return at::detail::empty_strided_cpu(place.sizes, place.strides, place.dtype);
-  State state = State::kKnown;
+  State state = State::known;
   at::Tensor values = read(place, state);
-  if (state == State::kUnknown) {
+  if (state == State::unknown) {
     assume_unknown(place);
     values = read(place, state);
-    state = State::kAssumed;
+    state = State::assumed;
   }
   worst = std::min(worst, state);
   if (op.wants_own_elements) values = values.contiguous();
@@ -92,7 +92,7 @@ Look look_at(const Operator& op, c10::ArrayRef<const c10::IValue> inputs, const 
         return;
       }
       const State state = state_of(*place);
-      if (state == State::kUnknown) look.has_unknown = true;
+      if (state == State::unknown) look.has_unknown = true;
       look.state = std::min(look.state, state);
     });
   }
@@ -129,7 +129,7 @@ std::vector<Argument> describe(c10::ArrayRef<const c10::IValue> inputs) {
 torch::jit::Stack read_all(const Operator& op, const std::vector<Argument>& arguments, State& state) {
   torch::jit::Stack stack;
   stack.reserve(arguments.size());
-  state = State::kKnown;
+  state = State::known;
   for (std::uint32_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
     if (!argument.is_list && argument.places.empty()) {
@@ -169,7 +169,7 @@ std::vector<std::size_t> known_elements(const Operator& op, c10::ArrayRef<const 
       const at::Tensor& tensor = list.get(j);
       if (!usable[j] || !tensor.is_cuda()) continue;
       const auto place = bounds.admit(tensor) ? place_of(tensor) : std::nullopt;
-      usable[j] = place && bounds.admit(*place) && (op.overwrites(i) || state_of(*place) != State::kUnknown);
+      usable[j] = place && bounds.admit(*place) && (op.overwrites(i) || state_of(*place) != State::unknown);
     }
   }
   std::vector<std::size_t> elements;

@@ -14,22 +14,22 @@
 namespace torchmem::values {
 namespace {
 
-/// Of a draw: the device's generator's seed and how far it has come, so that the same program draws the same.
+// Of a draw: the device's generator's seed and how far it has come, so that the same program draws the same.
 std::uint64_t seed_of(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
-  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+  constexpr std::uint64_t mix = 0x9e3779b97f4a7c15;
   try {
     at::Generator generator;
     if (op.generator && *op.generator < inputs.size() && inputs[*op.generator].isGenerator())
       generator = inputs[*op.generator].toGenerator();
     if (!generator.defined()) generator = at::globalContext().defaultGenerator(c10::Device(c10::kCUDA));
     const std::uint64_t offset = generator.device().is_cuda() ? generator.get_offset() : 0;
-    return generator.current_seed() ^ (offset + 1) * kMix;
+    return generator.current_seed() ^ (offset + 1) * mix;
   } catch (const std::exception&) {
-    return kMix;  // a generator that is being captured does not say
+    return mix;  // a generator that is being captured does not say
   }
 }
 
-/// The size of the dimension that an operator reduces or orders; of all elements without one.
+// The size of the dimension that an operator reduces or orders; of all elements without one.
 std::optional<std::int64_t> extent_of(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
                                       const at::Tensor& self) {
   if (op.dimension && *op.dimension < inputs.size() && inputs[*op.dimension].isInt() && self.dim() > 0)
@@ -53,7 +53,7 @@ std::optional<std::int64_t> number_read_back(const Operator& op, const torch::ji
   return first.dim() == 0 ? first.numel() : first.size(dimension);
 }
 
-/// For what has to be known while the operator runs: the number that it is about to read back.
+// For what has to be known while the operator runs: the number that it is about to read back.
 void answer(Call& call, const at::Tensor& self) {
   if (!call.on_cpu.empty()) {
     call.results = compute(call.op, call.on_cpu, call.seed);
@@ -90,7 +90,7 @@ bool fits(const Place& place, const at::Tensor& values) {
 
 bool are_all_there(const std::vector<std::optional<Place>>& places) {
   return std::all_of(places.begin(), places.end(),
-                     [](const auto& place) { return !place || state_of(*place) != State::kUnknown; });
+                     [](const auto& place) { return !place || state_of(*place) != State::unknown; });
 }
 
 bool are_admitted(const std::vector<std::optional<Place>>& places, const Bounds& bounds) {
@@ -98,7 +98,7 @@ bool are_admitted(const std::vector<std::optional<Place>>& places, const Bounds&
                      [&](const auto& place) { return !place || bounds.admit(*place); });
 }
 
-/// A large tensor of one value: its size costs nothing.
+// A large tensor of one value: its size costs nothing.
 bool fill(Call& call, const std::vector<std::optional<Place>>& places) {
   if (places.size() != 1 || !places[0]) return false;
   at::Tensor value = at::zeros({1}, places[0]->dtype);
@@ -112,18 +112,18 @@ bool fill(Call& call, const std::vector<std::optional<Place>>& places) {
   return write_all(*places[0], value, call.state);
 }
 
-/// Integers and truth values that nobody knows are taken for something at once, since what is computed from
-/// them decides sizes and branches; floats wait until they are looked at.
+// Integers and truth values that nobody knows are taken for something at once, since what is computed from
+// them decides sizes and branches; floats wait until they are looked at.
 void assume_results(const Operator& op, const Call* call, const std::vector<std::optional<Place>>& places,
                     const Bounds& bounds) {
   for (const auto& place : places) {
     if (!place || !is_integer(place->dtype) || place->elements() == 0 || !bounds.admit(*place) ||
-        state_of(*place) != State::kUnknown)
+        state_of(*place) != State::unknown)
       continue;
     const Unseen unseen;
     std::int64_t extent = call != nullptr ? call->extent.value_or(0) : 0;
-    if (op.stand_in == StandIn::kCount) extent /= std::max<std::int64_t>(1, place->elements());
-    write(*place, stand_in(op, place->dtype, place->sizes, extent), State::kAssumed);
+    if (op.stand_in == StandIn::count) extent /= std::max<std::int64_t>(1, place->elements());
+    write(*place, stand_in(op, place->dtype, place->sizes, extent), State::assumed);
   }
 }
 
@@ -132,7 +132,7 @@ bool decides_integers(const Operator& op, c10::ArrayRef<const c10::IValue> input
   return op.compares;
 }
 
-/// A sparse tensor's own elements are not followed; that it has none twice is likely.
+// A sparse tensor's own elements are not followed; that it has none twice is likely.
 std::unique_ptr<Call> begin_coalesce(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
   if (inputs.empty() || !inputs[0].isTensor() || !inputs[0].toTensor().is_cuda() ||
       !inputs[0].toTensor().is_sparse())
@@ -165,7 +165,7 @@ std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IV
   }
   bool is_useful = false;
   const bool has_self = !inputs.empty() && inputs[0].isTensor() && inputs[0].toTensor().defined();
-  if (has_self && (op.stand_in == StandIn::kIndex || op.stand_in == StandIn::kCount)) {
+  if (has_self && (op.stand_in == StandIn::index || op.stand_in == StandIn::count)) {
     call->extent = extent_of(op, inputs, inputs[0].toTensor());
     is_useful = true;
   }
@@ -173,7 +173,7 @@ std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IV
     const Unseen unseen;
     if (op.is_random) call->seed = seed_of(op, inputs);
     call->on_cpu = read_all(op, call->arguments, call->state);
-    if (op.is_random) call->state = std::min(call->state, State::kAssumed);
+    if (op.is_random) call->state = std::min(call->state, State::assumed);
     is_useful = true;
   };
   if (op.is_foreach) {
@@ -197,7 +197,7 @@ std::unique_ptr<Call> begin_call(const Operator& op, c10::ArrayRef<const c10::IV
   if (op.looks_for_overflow && call->on_cpu.empty() && inputs.size() > 1 && inputs[1].isTensor()) {
     const Unseen unseen;
     if (const auto place = place_of(inputs[1].toTensor())) {
-      State state = State::kKnown;
+      State state = State::known;
       call->results = torch::jit::Stack{read(*place, state)};
       call->arguments = describe({inputs[1]});
       is_useful = true;
@@ -232,8 +232,8 @@ void write_results(const Operator& op, const std::vector<Argument>& arguments,
 
 namespace {
 
-/// Most results are floats that nobody knows: nothing is to be noted of them but that. False where there is
-/// more to do.
+// Most results are floats that nobody knows: nothing is to be noted of them but that. False where there is
+// more to do.
 bool forget_floats(const Operator& op, c10::ArrayRef<c10::IValue> outputs) {
   for (const auto& output : outputs) {
     if (!output.isTensor()) return false;
@@ -260,7 +260,7 @@ void end_call(const Operator& op, Call* call, c10::ArrayRef<c10::IValue> given, 
   if (call != nullptr && op.looks_for_overflow && call->on_cpu.empty() && call->results) {
     const auto& place = call->arguments[0].places[0];
     const Unseen unseen;
-    if (place) write(*place, call->results->front().toTensor(), State::kAssumed);
+    if (place) write(*place, call->results->front().toTensor(), State::assumed);
     return;
   }
   if (call != nullptr && call->other_self.defined()) {

@@ -10,7 +10,7 @@
 namespace torchmem::values {
 namespace {
 
-/// A call as the graph has it: everything by its place.
+// A call as the graph has it: everything by its place.
 struct Captured {
   const Operator& op;
   std::vector<Argument> arguments;
@@ -26,7 +26,7 @@ bool is_small(const Captured& captured) {
   for (std::uint32_t i = 0; i < captured.arguments.size(); ++i) {
     for (const auto& place : captured.arguments[i].places) {
       if (!admitted(place)) return false;
-      if (place && !captured.op.overwrites(i) && state_of(*place) == State::kUnknown) return false;
+      if (place && !captured.op.overwrites(i) && state_of(*place) == State::unknown) return false;
     }
   }
   return std::all_of(captured.outputs.begin(), captured.outputs.end(), admitted);
@@ -63,13 +63,13 @@ void launch_captured(void* work) {
   auto& captured = *static_cast<Captured*>(work);
   ++captured.launches;
   const bool small = captured.op.is_computed && is_small(captured);
-  State state = State::kKnown;
+  State state = State::known;
   const Unseen unseen;
   torch::jit::Stack on_cpu;
   if (small) on_cpu = read_all(captured.op, captured.arguments, state);
   forget_all(captured);
   if (!small) return;
-  if (captured.op.is_random) state = State::kAssumed;
+  if (captured.op.is_random) state = State::assumed;
   const auto results = compute(captured.op, on_cpu, captured.launches);
   if (results) write_results(captured.op, captured.arguments, on_cpu, *results, captured.outputs, state);
 }

@@ -27,8 +27,8 @@ c10::impl::LocalDispatchKeySet plain_keys() {
   return keys;
 }
 
-/// One thread: what is computed is small, and to wait for others would take longer. Of OpenMP, whose setting
-/// is the calling thread's own.
+// One thread: what is computed is small, and to wait for others would take longer. Of OpenMP, whose setting
+// is the calling thread's own.
 class OneThread {
  public:
   OneThread() : before_(openmp().get == nullptr ? 1 : openmp().get()) {

@@ -9,8 +9,8 @@
 
 namespace torchmem::values {
 
-/// Everything that would be seen of an operation on the CPU is off while it lives: observers, autograd,
-/// autocast, Python's modes, warnings.
+// Everything that would be seen of an operation on the CPU is off while it lives: observers, autograd,
+// autocast, Python's modes, warnings.
 class Unseen {
  public:
   Unseen();
@@ -23,8 +23,8 @@ class Unseen {
   std::unique_ptr<Guards> guards_;
 };
 
-/// Calls the operator with arguments on the CPU, which it may write to. Random numbers come from a generator
-/// of its own with that seed. Nothing where the CPU refuses them. Within an Unseen.
+// Calls the operator with arguments on the CPU, which it may write to. Random numbers come from a generator
+// of its own with that seed. Nothing where the CPU refuses them. Within an Unseen.
 std::optional<torch::jit::Stack> compute(const Operator& op, torch::jit::Stack arguments, std::uint64_t seed);
 
 }  // namespace torchmem::values

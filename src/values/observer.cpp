@@ -16,7 +16,7 @@
 namespace torchmem::values {
 namespace {
 
-Mode the_mode = Mode::kNone;
+Mode the_mode = Mode::none;
 Bounds the_bounds;
 thread_local Call* innermost = nullptr;
 
@@ -46,14 +46,14 @@ bool is_capturing() {
          virtual_device().is_captured(c10::cuda::getCurrentCUDAStream().stream());
 }
 
-/// TorchScript's interpreter shows all of its stack, of which the last values are the operator's.
+// TorchScript's interpreter shows all of its stack, of which the last values are the operator's.
 template <class T>
 c10::ArrayRef<T> last(c10::ArrayRef<T> values, std::size_t count) {
   return values.size() > count ? values.slice(values.size() - count) : values;
 }
 
-/// Null also for tensors that are like no others: their values are not known, but what is written still is
-/// forgotten.
+// Null also for tensors that are like no others: their values are not known, but what is written still is
+// forgotten.
 std::unique_ptr<Call> follow(const Operator& op, c10::ArrayRef<const c10::IValue> inputs, bool capturing) {
   try {
     return begin_call(op, inputs, the_bounds, capturing);
@@ -69,7 +69,7 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fn
   const bool capturing = is_capturing();
   // What an operator that is captured is made of is part of it.
   if (capturing && innermost != nullptr && innermost->is_captured) return nullptr;
-  if (op.handle && the_mode != Mode::kNone) call = follow(op, inputs, capturing);
+  if (op.handle && the_mode != Mode::none) call = follow(op, inputs, capturing);
   if (!capturing && writes(op, inputs)) forget_written(op, inputs);
   if (!call && op.read) call = std::make_unique<Call>(op);
   if (call) {
@@ -84,7 +84,7 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fn
 void end_operator(const at::RecordFunction& fn, at::ObserverContext* context) {
   auto* call = static_cast<Call*>(context);
   if (call != nullptr) innermost = call->outer;
-  if (the_mode == Mode::kNone) return;
+  if (the_mode == Mode::none) return;
   const Operator& op = call != nullptr ? call->op : operator_of(fn);
   if (call == nullptr && innermost != nullptr && innermost->is_captured) return;
   if (!op.handle || (!op.is_computed && !op.has_kernel && !op.reads_back && !op.looks_for_overflow)) return;
@@ -96,7 +96,7 @@ void end_operator(const at::RecordFunction& fn, at::ObserverContext* context) {
   }
 }
 
-/// PyTorch would show the program's user what an observer throws.
+// PyTorch would show the program's user what an observer throws.
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
   try {
     return begin_operator(fn);
@@ -116,19 +116,19 @@ void end(const at::RecordFunction& fn, at::ObserverContext* context) {
 }  // namespace
 
 std::optional<Mode> parse_mode(const std::string& word) {
-  if (word == "none") return Mode::kNone;
-  if (word == "small") return Mode::kSmall;
-  if (word == "all") return Mode::kAll;
+  if (word == "none") return Mode::none;
+  if (word == "small") return Mode::small;
+  if (word == "all") return Mode::all;
   return std::nullopt;
 }
 
 void watch_values(Mode mode) {
   if (!virtual_device().present()) return;
   the_mode = mode;
-  if (mode == Mode::kAll) the_bounds.integers = the_bounds.floats = std::size_t{1} << 48;
+  if (mode == Mode::all) the_bounds.integers = the_bounds.floats = std::size_t{1} << 48;
   at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
                             .needsInputs(true)
-                            .needsOutputs(mode != Mode::kNone)
+                            .needsOutputs(mode != Mode::none)
                             .scopes({at::RecordScope::FUNCTION}));
 }
 
@@ -144,7 +144,7 @@ Reading current_reading() {
     // The outermost one that is computed: nms reads its size through the operators that it is made of.
     if (reading.answer && !call->results) continue;
     reading.answer = call->answer;
-    reading.is_known = call->results && call->state == State::kKnown;
+    reading.is_known = call->results && call->state == State::known;
   }
   return reading;
 }

@@ -8,9 +8,9 @@
 namespace torchmem::values {
 namespace {
 
-constexpr std::int64_t kMostElements = 1 << 14;  // each of them is asked for
+constexpr std::int64_t most_elements = 1 << 14;  // each of them is asked for
 
-/// Calls `visit(index in memory order of the sizes, address)` for each element.
+// Calls `visit(index in memory order of the sizes, address)` for each element.
 template <class Visit>
 void for_each_element(const Place& place, Visit&& visit) {
   c10::DimVector index(place.sizes.size(), 0);
@@ -33,21 +33,21 @@ at::Tensor same(const at::Tensor& a, const at::Tensor& b) {
 
 bool begin_partial_write(Call& call, c10::ArrayRef<const c10::IValue> inputs, const Bounds& bounds) {
   const auto place = place_of(inputs[0].toTensor());
-  if (!place || place->elements() > kMostElements || place->conjugate || place->negative) return false;
+  if (!place || place->elements() > most_elements || place->conjugate || place->negative) return false;
   const Look others = look_at(call.op, inputs.slice(1), bounds);
   if (others.is_strange || others.has_large || others.has_unknown) return false;
   const Unseen unseen;
   call.arguments = describe(inputs);
   std::vector<Argument> rest(call.arguments.begin() + 1, call.arguments.end());
   call.on_cpu = read_all(call.op, rest, call.state);
-  State before = State::kKnown;
+  State before = State::known;
   const at::Tensor self = read(*place, before).contiguous();
   at::Tensor unknown = at::zeros(place->sizes, at::kBool);
   bool* is_unknown = unknown.mutable_data_ptr<bool>();
   for_each_element(*place, [&](std::int64_t i, std::uint64_t address) {
     const auto state = static_cast<State>(virtual_device().peek(address, place->item_bytes(), nullptr));
-    is_unknown[i] = state == State::kUnknown;
-    if (state == State::kAssumed) call.state = State::kAssumed;
+    is_unknown[i] = state == State::unknown;
+    if (state == State::assumed) call.state = State::assumed;
   });
   call.on_cpu.insert(call.on_cpu.begin(), self);
   call.other_self = self.masked_fill(unknown, 1);

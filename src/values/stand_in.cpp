@@ -13,12 +13,12 @@
 namespace torchmem::values {
 namespace {
 
-constexpr std::int64_t kBlock = 1 << 16;  // elements after which the floats begin anew
+constexpr std::int64_t block_elements = 1 << 16;  // elements after which the floats begin anew
 
-/// The first kBlock floats that stand for unknown ones.
+// The first block_elements floats that stand for unknown ones.
 at::Tensor unknown_floats(at::ScalarType dtype) {
-  const at::Tensor order = at::arange(kBlock, at::kLong).mul(40503).remainder(kBlock);
-  return order.to(at::kDouble).div(2 * kBlock).add(1).to(dtype);
+  const at::Tensor order = at::arange(block_elements, at::kLong).mul(40503).remainder(block_elements);
+  return order.to(at::kDouble).div(2 * block_elements).add(1).to(dtype);
 }
 
 bool is_quantity(at::ScalarType dtype) { return at::isFloatingType(dtype) || at::isComplexType(dtype); }
@@ -32,14 +32,14 @@ const at::Tensor& floats_of(at::ScalarType dtype) {
   return tensor;
 }
 
-/// A number on its own is a loss or a norm as a rule, and goes down: what stops when it no longer does, or
-/// waits until it is small, then does as in a run that learns.
+// A number on its own is a loss or a norm as a rule, and goes down: what stops when it no longer does, or
+// waits until it is small, then does as in a run that learns.
 double next_number() {
-  constexpr double kStep = 0.99;
-  constexpr double kLeast = 1e-6;
+  constexpr double step = 0.99;
+  constexpr double least = 1e-6;
   static std::atomic<double> next{1.0};
   const double number = next.load();
-  next.store(std::max(number * kStep, kLeast));
+  next.store(std::max(number * step, least));
   return number;
 }
 
@@ -67,9 +67,9 @@ std::int64_t count_of(std::int64_t elements) { return (elements + 1) / 2; }
 
 at::Tensor stand_in(const Operator& op, at::ScalarType dtype, at::IntArrayRef sizes, std::int64_t extent) {
   const auto options = at::TensorOptions(dtype);
-  if (dtype == at::kBool) return at::full(sizes, op.stand_in != StandIn::kFalse, options);
-  if (op.stand_in == StandIn::kCount) return at::full(sizes, count_of(extent), options);
-  if (op.stand_in != StandIn::kIndex || extent < 1) return at::zeros(sizes, options);
+  if (dtype == at::kBool) return at::full(sizes, op.stand_in != StandIn::is_false, options);
+  if (op.stand_in == StandIn::count) return at::full(sizes, count_of(extent), options);
+  if (op.stand_in != StandIn::index || extent < 1) return at::zeros(sizes, options);
   // Neither the first nor the last one, which often mean something else (padding, the end of a text); in
   // an order they are all different.
   const std::int64_t elements = c10::multiply_integers(sizes);

@@ -15,16 +15,16 @@
 namespace torchmem::values {
 namespace {
 
-constexpr std::int64_t kMostRuns = 1 << 16;  // beyond it what lies between the elements is forgotten too
+constexpr std::int64_t most_runs = 1 << 16;  // beyond it what lies between the elements is forgotten too
 
-constexpr std::size_t kRemembered = 1 << 16;  // bytes from which on a tensor's type is kept
+constexpr std::size_t remembered = 1 << 16;  // bytes from which on a tensor's type is kept
 
-/// torch.save copies bytes, not tensors: this tells what they would be.
+// torch.save copies bytes, not tensors: this tells what they would be.
 class WrittenTypes {
  public:
   void remember(const Place& place) {
     const std::lock_guard lock(mutex_);
-    if (types_.size() >= kMost) types_.clear();
+    if (types_.size() >= most) types_.clear();
     types_[place.address] = place.dtype;
   }
   std::optional<at::ScalarType> at(std::uint64_t address) {
@@ -34,7 +34,7 @@ class WrittenTypes {
   }
 
  private:
-  static constexpr std::size_t kMost = 1 << 16;
+  static constexpr std::size_t most = 1 << 16;
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, at::ScalarType> types_;
 };
@@ -54,7 +54,7 @@ bool lies_side_by_side(const Place& place) {
   return place.span_bytes() == static_cast<std::size_t>(place.elements()) * place.item_bytes();
 }
 
-/// Calls `run(offset in elements, elements)` for each stretch of elements that lie side by side.
+// Calls `run(offset in elements, elements)` for each stretch of elements that lie side by side.
 template <class Run>
 void for_each_run(const Place& place, Run&& run) {
   std::vector<std::size_t> order;
@@ -114,13 +114,13 @@ std::optional<Place> place_of(const at::Tensor& tensor) {
 
 State state_of(const Place& place) {
   const std::size_t span = place.span_bytes();
-  if (span == 0) return State::kKnown;
+  if (span == 0) return State::known;
   const State whole = peek(place.address, span, nullptr);
-  if (whole != State::kUnknown || lies_side_by_side(place)) return whole;
-  State worst = State::kKnown;
+  if (whole != State::unknown || lies_side_by_side(place)) return whole;
+  State worst = State::known;
   const std::size_t item = place.item_bytes();
   for_each_run(place, [&](std::int64_t offset, std::int64_t length) {
-    if (worst == State::kUnknown) return;
+    if (worst == State::unknown) return;
     worst = worse(worst, peek(place.address + static_cast<std::uint64_t>(offset) * item,
                               static_cast<std::size_t>(length) * item, nullptr));
   });
@@ -131,11 +131,11 @@ at::Tensor read(const Place& place, State& state) {
   const std::size_t item = place.item_bytes();
   const auto elements = static_cast<std::int64_t>(place.span_bytes() / item);
   at::Tensor memory = at::detail::empty_cpu({elements}, place.dtype);
-  state = State::kKnown;
+  state = State::known;
   if (elements > 0) {
     auto* bytes = static_cast<char*>(memory.data_ptr());
     state = peek(place.address, place.span_bytes(), bytes);
-    if (state == State::kUnknown) state = state_of(place);
+    if (state == State::unknown) state = state_of(place);
   }
   at::Tensor values = memory.as_strided(place.sizes, place.strides);
   if (place.conjugate) values = at::_conj(values);
@@ -171,8 +171,8 @@ bool write_all(const Place& place, const at::Tensor& value, State state) {
 void forget(const Place& place) {
   const std::size_t span = place.span_bytes();
   if (span == 0) return;
-  if (span >= kRemembered && at::isFloatingType(place.dtype)) written_types().remember(place);
-  if (lies_side_by_side(place) || place.elements() > kMostRuns) {
+  if (span >= remembered && at::isFloatingType(place.dtype)) written_types().remember(place);
+  if (lies_side_by_side(place) || place.elements() > most_runs) {
     virtual_device().written(place.address, span);
     return;
   }

@@ -18,7 +18,7 @@ struct Handle {
 }  // namespace
 
 TMV_EXPORT int cublasCreate_v2(void** handle) {
-  if (tmv_activate(tmv_current_device()) != torchmem::vgpu::kSuccess) return not_initialized;
+  if (tmv_activate(tmv_current_device()) != torchmem::vgpu::success) return not_initialized;
   tmv_loaded(torchmem::vgpu::Load::cublas_handle);
   *handle = new Handle();
   return success;

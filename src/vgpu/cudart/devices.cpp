@@ -33,7 +33,7 @@ TMV_EXPORT cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribu
 TMV_EXPORT cudaError_t cudaDeviceSynchronize() {
   if (int status = tmv_activate(tmv_current_device())) return result(status);
   int status = tmv_device_sync();
-  if (status == torchmem::vgpu::kSuccess) tmv_host_waits_for_all();
+  if (status == torchmem::vgpu::success) tmv_host_waits_for_all();
   return result(status);
 }
 

@@ -26,9 +26,9 @@ cudaError_t launched(cudaStream_t stream) {
 // the newest of the device's generation that is not newer than the device. CUB ends with an error where it is
 // none that it knows. On 7.0 there is none, and every launch fails on a real card; here the oldest runs.
 int code_for(int capability) {
-  constexpr int kBuilt[] = {75, 80, 86, 90, 100, 120};
-  int code = kBuilt[0];
-  for (int built : kBuilt)
+  constexpr int built_for[] = {75, 80, 86, 90, 100, 120};
+  int code = built_for[0];
+  for (int built : built_for)
     if (built / 10 == capability / 10 && built <= capability) code = built;
   return code;
 }

@@ -25,7 +25,7 @@ TMV_EXPORT cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority)
 
 TMV_EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   int status = tmv_stream_sync(stream);
-  if (status == torchmem::vgpu::kSuccess) tmv_host_waits(stream);
+  if (status == torchmem::vgpu::success) tmv_host_waits(stream);
   return result(status);
 }
 
@@ -69,7 +69,7 @@ TMV_EXPORT cudaError_t cudaEventQuery(cudaEvent_t event) { return result(tmv_eve
 
 TMV_EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   int status = tmv_event_query(event);
-  if (status == torchmem::vgpu::kSuccess) tmv_host_waits(event);
+  if (status == torchmem::vgpu::success) tmv_host_waits(event);
   return result(status);
 }
 

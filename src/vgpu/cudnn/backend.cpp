@@ -30,8 +30,8 @@ struct BackendHandle {
 };
 
 // Engines are numbered from 0 in one order for all operations; the facts hold numbers up to 76.
-constexpr int64_t kEngineCount = 128;
-constexpr int64_t kWithoutWorkspace = kEngineCount - 1;
+constexpr int64_t engine_count = 128;
+constexpr int64_t without_workspace = engine_count - 1;
 
 size_t element_bytes(Type type) {
   switch (type) {
@@ -79,7 +79,7 @@ BackendAttribute choose_engines(const BackendValuePointer& graph) {
   BackendAttribute engines =
       attribute_of(CUDNN_ATTR_ENGINEHEUR_RESULTS, engine_config(graph, recorded_engine(*graph), first_ran));
   if (has_other_engines(*graph) && graph_workspace(*graph).size.bytes > 0) {
-    engines.nested.push_back(engine_config(graph, kWithoutWorkspace, first_ran));
+    engines.nested.push_back(engine_config(graph, without_workspace, first_ran));
     engines.count = 2;
   }
   return engines;
@@ -91,8 +91,8 @@ std::optional<ExecutionPlan> plan_of(const BackendValue& config) {
   const BackendValue* graph = engine ? engine->descriptor(CUDNN_ATTR_ENGINE_OPERATION_GRAPH) : nullptr;
   if (!graph) return std::nullopt;
   Workspace workspace = graph_workspace(*graph);
-  if (engine->number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX) == kWithoutWorkspace) {
-    workspace.size.knowledge = Knowledge::kWithout;
+  if (engine->number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX) == without_workspace) {
+    workspace.size.knowledge = Knowledge::without;
     return ExecutionPlan{workspace, 0, false, engine->first_ran, /*is_first=*/false};
   }
   // Counted now, so that a plan is known of also when its workspace does not fit.
@@ -110,7 +110,7 @@ bool is_empty_list(Name name) {
 bool known_number(const BackendValue& value, Name name, int64_t& number) {
   switch (name) {
     case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
-      number = kEngineCount;
+      number = engine_count;
       return true;
     case CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED:
       number = 0;

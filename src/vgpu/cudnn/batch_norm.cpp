@@ -12,12 +12,12 @@
 namespace torchmem::vgpu {
 namespace {
 
-constexpr const char* kOperations[] = {"batch_norm_forward", "batch_norm_backward", "batch_norm_reserve"};
+constexpr const char* operation_names[] = {"batch_norm_forward", "batch_norm_backward", "batch_norm_reserve"};
 
 // Fused with an activation or an addition (`operations` not 0) it keeps a mask of unknown size.
 cudnnStatus_t answer(BatchNormSpace space, int mode, int operations, cudnnTensorDescriptor_t x,
                      size_t* bytes) {
-  const char* operation = kOperations[static_cast<int>(space)];
+  const char* operation = operation_names[static_cast<int>(space)];
   if (!x || !bytes)
     return fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "%s: the tensor or the size is null", operation);
   const TensorShape& shape = x->shape;
@@ -35,7 +35,7 @@ cudnnStatus_t answer(BatchNormSpace space, int mode, int operations, cudnnTensor
   WorkspaceSize otherwise;
   if (operations == 0) {
     std::optional<uint64_t> rule = batch_norm_space(space, mode, shape);
-    otherwise = {rule.value_or(0), rule ? Knowledge::kRecorded : Knowledge::kEstimated};
+    otherwise = {rule.value_or(0), rule ? Knowledge::recorded : Knowledge::estimated};
   }
   Workspace workspace = named_workspace(operation, key, otherwise);
   count(workspace);
@@ -53,14 +53,14 @@ cudnnStatus_t done(cudnnHandle_t handle, const char* function) {
 TMV_EXPORT cudnnStatus_t cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
     cudnnHandle_t, int mode, int operations, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t,
     cudnnTensorDescriptor_t, cudnnTensorDescriptor_t, cudnnActivationDescriptor_t, size_t* bytes) {
-  return answer(BatchNormSpace::kForward, mode, operations, x, bytes);
+  return answer(BatchNormSpace::forward, mode, operations, x, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetBatchNormalizationBackwardExWorkspaceSize(
     cudnnHandle_t, int mode, int operations, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t,
     cudnnTensorDescriptor_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t,
     cudnnActivationDescriptor_t, size_t* bytes) {
-  return answer(BatchNormSpace::kBackward, mode, operations, x, bytes);
+  return answer(BatchNormSpace::backward, mode, operations, x, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetBatchNormalizationTrainingExReserveSpaceSize(cudnnHandle_t, int mode,
@@ -68,7 +68,7 @@ TMV_EXPORT cudnnStatus_t cudnnGetBatchNormalizationTrainingExReserveSpaceSize(cu
                                                                               cudnnActivationDescriptor_t,
                                                                               cudnnTensorDescriptor_t x,
                                                                               size_t* bytes) {
-  return answer(BatchNormSpace::kReserve, mode, operations, x, bytes);
+  return answer(BatchNormSpace::reserve, mode, operations, x, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnBatchNormalizationForwardTrainingEx(

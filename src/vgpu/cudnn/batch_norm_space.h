@@ -7,7 +7,7 @@
 
 namespace torchmem::vgpu {
 
-enum class BatchNormSpace { kForward, kBackward, kReserve };
+enum class BatchNormSpace { forward, backward, reserve };
 
 // The bytes that plain batch norm asks for in training. A rule, not a guess: it gives all 12,000 recorded
 // answers to the byte (docs/facts/cudnn.md). Absent for types, modes and layouts of which none was recorded:

@@ -12,7 +12,7 @@ namespace {
 using Operation = ConvolutionOperation;
 
 // The algorithm that is offered: implicit precomputed GEMM, and algorithm 1 in both backward operations.
-constexpr int kAlgorithm = 1;
+constexpr int algorithm = 1;
 
 cudnnStatus_t find(Operation operation, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w,
                    cudnnTensorDescriptor_t y, cudnnConvolutionDescriptor_t convolution,
@@ -35,7 +35,7 @@ cudnnStatus_t list(Operation operation, cudnnTensorDescriptor_t x, cudnnFilterDe
     return fail(CUDNN_STATUS_BAD_PARAM, "convolution: no room for an algorithm");
   Workspace workspace;
   if (cudnnStatus_t status = find(operation, x, w, y, convolution, workspace)) return status;
-  results[0] = {kAlgorithm, CUDNN_STATUS_SUCCESS, 1, workspace.size.bytes, 1, 0, {}};
+  results[0] = {algorithm, CUDNN_STATUS_SUCCESS, 1, workspace.size.bytes, 1, 0, {}};
   *returned = 1;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -105,7 +105,7 @@ TMV_EXPORT cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, c
                                                                 cudnnTensorDescriptor_t y, int requested,
                                                                 int* returned,
                                                                 cudnnConvolutionAlgoPerf_t* results) {
-  return list(Operation::kForward, x, w, y, convolution, requested, returned, results);
+  return list(Operation::forward, x, w, y, convolution, requested, returned, results);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t, cudnnFilterDescriptor_t w,
@@ -114,35 +114,35 @@ TMV_EXPORT cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle
                                                                      cudnnTensorDescriptor_t x, int requested,
                                                                      int* returned,
                                                                      cudnnConvolutionAlgoPerf_t* results) {
-  return list(Operation::kBackwardData, x, w, y, convolution, requested, returned, results);
+  return list(Operation::backward_data, x, w, y, convolution, requested, returned, results);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     cudnnHandle_t, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t y,
     cudnnConvolutionDescriptor_t convolution, cudnnFilterDescriptor_t w, int requested, int* returned,
     cudnnConvolutionAlgoPerf_t* results) {
-  return list(Operation::kBackwardFilter, x, w, y, convolution, requested, returned, results);
+  return list(Operation::backward_filter, x, w, y, convolution, requested, returned, results);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
     cudnnHandle_t, cudnnTensorDescriptor_t x, const void*, cudnnFilterDescriptor_t w, const void*,
     cudnnConvolutionDescriptor_t convolution, cudnnTensorDescriptor_t y, void*, int requested, int* returned,
     cudnnConvolutionAlgoPerf_t* results, void*, size_t) {
-  return list(Operation::kForward, x, w, y, convolution, requested, returned, results);
+  return list(Operation::forward, x, w, y, convolution, requested, returned, results);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
     cudnnHandle_t, cudnnFilterDescriptor_t w, const void*, cudnnTensorDescriptor_t y, const void*,
     cudnnConvolutionDescriptor_t convolution, cudnnTensorDescriptor_t x, void*, int requested, int* returned,
     cudnnConvolutionAlgoPerf_t* results, void*, size_t) {
-  return list(Operation::kBackwardData, x, w, y, convolution, requested, returned, results);
+  return list(Operation::backward_data, x, w, y, convolution, requested, returned, results);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
     cudnnHandle_t, cudnnTensorDescriptor_t x, const void*, cudnnTensorDescriptor_t y, const void*,
     cudnnConvolutionDescriptor_t convolution, cudnnFilterDescriptor_t w, void*, int requested, int* returned,
     cudnnConvolutionAlgoPerf_t* results, void*, size_t) {
-  return list(Operation::kBackwardFilter, x, w, y, convolution, requested, returned, results);
+  return list(Operation::backward_filter, x, w, y, convolution, requested, returned, results);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t, cudnnTensorDescriptor_t x,
@@ -150,26 +150,26 @@ TMV_EXPORT cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t, 
                                                                  cudnnConvolutionDescriptor_t convolution,
                                                                  cudnnTensorDescriptor_t y, int,
                                                                  size_t* bytes) {
-  return measure(Operation::kForward, x, w, y, convolution, bytes);
+  return measure(Operation::forward, x, w, y, convolution, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
     cudnnHandle_t, cudnnFilterDescriptor_t w, cudnnTensorDescriptor_t y,
     cudnnConvolutionDescriptor_t convolution, cudnnTensorDescriptor_t x, int, size_t* bytes) {
-  return measure(Operation::kBackwardData, x, w, y, convolution, bytes);
+  return measure(Operation::backward_data, x, w, y, convolution, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
     cudnnHandle_t, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t y,
     cudnnConvolutionDescriptor_t convolution, cudnnFilterDescriptor_t w, int, size_t* bytes) {
-  return measure(Operation::kBackwardFilter, x, w, y, convolution, bytes);
+  return measure(Operation::backward_filter, x, w, y, convolution, bytes);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t x,
                                                  const void*, cudnnFilterDescriptor_t w, const void*,
                                                  cudnnConvolutionDescriptor_t convolution, int, void*, size_t,
                                                  const void*, cudnnTensorDescriptor_t y, void*) {
-  return execute(handle, Operation::kForward, x, w, y, convolution);
+  return execute(handle, Operation::forward, x, w, y, convolution);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
@@ -177,7 +177,7 @@ TMV_EXPORT cudnnStatus_t cudnnConvolutionBiasActivationForward(
     const void*, cudnnConvolutionDescriptor_t convolution, int, void*, size_t, const void*,
     cudnnTensorDescriptor_t, const void*, cudnnTensorDescriptor_t, const void*, cudnnActivationDescriptor_t,
     cudnnTensorDescriptor_t y, void*) {
-  return execute(handle, Operation::kForward, x, w, y, convolution);
+  return execute(handle, Operation::forward, x, w, y, convolution);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*,
@@ -185,7 +185,7 @@ TMV_EXPORT cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, cons
                                                       cudnnTensorDescriptor_t y, const void*,
                                                       cudnnConvolutionDescriptor_t convolution, int, void*,
                                                       size_t, const void*, cudnnTensorDescriptor_t x, void*) {
-  return execute(handle, Operation::kBackwardData, x, w, y, convolution);
+  return execute(handle, Operation::backward_data, x, w, y, convolution);
 }
 
 TMV_EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*,
@@ -194,7 +194,7 @@ TMV_EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, co
                                                         cudnnConvolutionDescriptor_t convolution, int, void*,
                                                         size_t, const void*, cudnnFilterDescriptor_t w,
                                                         void*) {
-  return execute(handle, Operation::kBackwardFilter, x, w, y, convolution);
+  return execute(handle, Operation::backward_filter, x, w, y, convolution);
 }
 
 }  // namespace torchmem::vgpu

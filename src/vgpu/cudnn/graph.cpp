@@ -16,7 +16,7 @@ bool read_tensor(const Value* descriptor, TensorShape& shape) {
   if (!descriptor || descriptor->type != CUDNN_BACKEND_TENSOR_DESCRIPTOR) return false;
   const BackendAttribute* dims = descriptor->find(CUDNN_ATTR_TENSOR_DIMENSIONS);
   const BackendAttribute* strides = descriptor->find(CUDNN_ATTR_TENSOR_STRIDES);
-  if (!dims || !strides || dims->count != strides->count || dims->count > TensorShape::kMost) return false;
+  if (!dims || !strides || dims->count != strides->count || dims->count > TensorShape::most) return false;
   shape.type = static_cast<int>(descriptor->number(CUDNN_ATTR_TENSOR_DATA_TYPE));
   shape.is_virtual = descriptor->number(CUDNN_ATTR_TENSOR_IS_VIRTUAL) != 0;
   shape.count = static_cast<int>(dims->count);
@@ -33,20 +33,20 @@ struct ConvolutionAttributes {
   cudnnBackendAttributeName_t convolution, x, w, y;
 };
 
-constexpr ConvolutionAttributes kConvolutions[] = {
-    {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, ConvolutionOperation::kForward,
+constexpr ConvolutionAttributes convolution_kinds[] = {
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, ConvolutionOperation::forward,
      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
      CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y},
-    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, ConvolutionOperation::kBackwardData,
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, ConvolutionOperation::backward_data,
      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY},
-    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR, ConvolutionOperation::kBackwardFilter,
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR, ConvolutionOperation::backward_filter,
      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY},
 };
 
 bool read_convolution(const Value& operation, ConvolutionProblem& problem) {
-  for (const ConvolutionAttributes& known : kConvolutions) {
+  for (const ConvolutionAttributes& known : convolution_kinds) {
     if (known.type != operation.type) continue;
     TensorShape x, w, y;
     const Value* convolution = operation.descriptor(known.convolution);
@@ -191,7 +191,7 @@ Workspace attention_workspace(const Attention& attention) {
   if (attention.stats) add(at, end, " stats");
   if (attention.unified) add(at, end, " unified");
   uint64_t estimate = estimate_attention(attention);
-  return named_workspace(operation, key, {estimate, Knowledge::kEstimated});
+  return named_workspace(operation, key, {estimate, Knowledge::estimated});
 }
 
 // A convolution followed by element-wise operations, as cudnn_convolution_relu makes it: taken to need what
@@ -217,8 +217,8 @@ Workspace graph_workspace(const BackendValue& graph) {
     if (read_fused_convolution(*operations, problem)) {
       Workspace workspace = convolution_workspace(problem);
       bool fused = operations->nested.size() > 1;
-      if (fused && workspace.size.knowledge == Knowledge::kRecorded)
-        workspace.size.knowledge = Knowledge::kEstimated;
+      if (fused && workspace.size.knowledge == Knowledge::recorded)
+        workspace.size.knowledge = Knowledge::estimated;
       return workspace;
     }
     Attention attention;

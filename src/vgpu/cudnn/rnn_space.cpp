@@ -11,8 +11,8 @@ namespace {
 using Key = char[sizeof NamedFact::key];
 
 const char* cell_name(int cell) {
-  constexpr const char* kNames[] = {"relu", "tanh", "lstm", "gru"};
-  return cell >= 0 && cell < 4 ? kNames[cell] : "?";
+  constexpr const char* names[] = {"relu", "tanh", "lstm", "gru"};
+  return cell >= 0 && cell < 4 ? names[cell] : "?";
 }
 
 int write_rnn(const cudnnRNNStruct& rnn, char* text, size_t size) {
@@ -37,10 +37,9 @@ void write_key(const char* operation, const cudnnRNNStruct& rnn, const cudnnRNND
 
 // Bytes of one vector of the hidden size for each step of each sequence.
 uint64_t steps_bytes(const cudnnRNNStruct& rnn, const cudnnRNNDataStruct& data) {
-  constexpr int kPacked = 1;
-  auto steps = data.layout == kPacked
-                   ? static_cast<uint64_t>(data.total)
-                   : static_cast<uint64_t>(data.length) * static_cast<uint64_t>(data.batch);
+  constexpr int packed = 1;
+  auto steps = data.layout == packed ? static_cast<uint64_t>(data.total)
+                                     : static_cast<uint64_t>(data.length) * static_cast<uint64_t>(data.batch);
   return steps * static_cast<uint64_t>(rnn.hidden) * data_type_bytes(rnn.type);
 }
 
@@ -77,8 +76,8 @@ Workspace rnn_weight_space(const cudnnRNNStruct& rnn) {
   write_rnn(rnn, words, sizeof words);
   snprintf(key, sizeof key, "rnn_weights %.*s", static_cast<int>(sizeof key) - 13, words);
   uint64_t bytes = RnnWeights(rnn).bytes();
-  Workspace space = named_workspace("rnn_weights", key, {bytes, Knowledge::kEstimated});
-  space.size.knowledge = Knowledge::kRecorded;  // the layout leaves nothing to estimate
+  Workspace space = named_workspace("rnn_weights", key, {bytes, Knowledge::estimated});
+  space.size.knowledge = Knowledge::recorded;  // the layout leaves nothing to estimate
   return space;
 }
 
@@ -86,14 +85,14 @@ Workspace rnn_workspace(const cudnnRNNStruct& rnn, const cudnnRNNDataStruct& dat
   Key key;
   write_key("rnn_workspace", rnn, data, training, key);
   uint64_t estimate = estimate_workspace(rnn, data, training);
-  return named_workspace("rnn_workspace", key, {estimate, Knowledge::kEstimated});
+  return named_workspace("rnn_workspace", key, {estimate, Knowledge::estimated});
 }
 
 Workspace rnn_reserve(const cudnnRNNStruct& rnn, const cudnnRNNDataStruct& data, bool training) {
   Key key;
   write_key("rnn_reserve", rnn, data, training, key);
   uint64_t estimate = training ? estimate_reserve(rnn, data) : 0;
-  return named_workspace("rnn_reserve", key, {estimate, Knowledge::kEstimated});
+  return named_workspace("rnn_reserve", key, {estimate, Knowledge::estimated});
 }
 
 }  // namespace torchmem::vgpu

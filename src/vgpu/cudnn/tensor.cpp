@@ -9,7 +9,7 @@ namespace torchmem::vgpu {
 namespace {
 
 bool set_dims(TensorShape& shape, int type, int count, const int* dims) {
-  if (count < 1 || count > TensorShape::kMost || !dims) return false;
+  if (count < 1 || count > TensorShape::most || !dims) return false;
   shape = {};
   shape.type = type;
   shape.count = count;
@@ -34,7 +34,7 @@ TMV_EXPORT cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t desc
                                                     int count, const int* dims, const int* strides) {
   if (!descriptor || !strides || !set_dims(descriptor->shape, type, count, dims))
     return fail(CUDNN_STATUS_BAD_PARAM, "cudnnSetTensorNdDescriptor: %d dimensions, expected 1 to %d", count,
-                TensorShape::kMost);
+                TensorShape::most);
   std::copy(strides, strides + count, descriptor->shape.strides);
   return CUDNN_STATUS_SUCCESS;
 }
@@ -68,7 +68,7 @@ TMV_EXPORT cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t desc
                                                     int format, int count, const int* dims) {
   if (!descriptor || !set_dims(descriptor->shape, type, count, dims))
     return fail(CUDNN_STATUS_BAD_PARAM, "cudnnSetFilterNdDescriptor: %d dimensions, expected 1 to %d", count,
-                TensorShape::kMost);
+                TensorShape::most);
   descriptor->format = format;
   int64_t dense = 1;
   for (int i = count - 1; i >= 0; --i) {

@@ -33,7 +33,7 @@ bool make_convolution(ConvolutionOperation operation, const TensorShape& x, cons
   problem = {};
   problem.operation = operation;
   problem.type = static_cast<uint8_t>(x.type);
-  problem.layout = channels_last && !channels_first ? Layout::kNhwc : Layout::kNchw;
+  problem.layout = channels_last && !channels_first ? Layout::nhwc : Layout::nchw;
   problem.dimensions = static_cast<uint8_t>(x.count - 2);
   problem.batch = static_cast<uint32_t>(x.dims[0]);
   problem.channels = static_cast<uint32_t>(x.dims[1]);

@@ -8,11 +8,11 @@ namespace torchmem::vgpu {
 
 // Dimensions and strides (in elements) of a tensor as cuDNN's descriptors give them.
 struct TensorShape {
-  static constexpr int kMost = 8;
+  static constexpr int most = 8;
   int type = 0;  // cudnnDataType_t
   int count = 0;
-  int64_t dims[kMost] = {};
-  int64_t strides[kMost] = {};
+  int64_t dims[most] = {};
+  int64_t strides[most] = {};
   bool is_virtual = false;
 
   bool is(int64_t a, int64_t b, int64_t c, int64_t d) const {

@@ -12,9 +12,9 @@
 namespace torchmem::vgpu {
 namespace {
 
-constexpr const char* kOperations[] = {"conv_forward", "conv_backward_data", "conv_backward_filter"};
+constexpr const char* operation_names[] = {"conv_forward", "conv_backward_data", "conv_backward_filter"};
 
-constexpr const char* kDefaultFacts = "h200-cudnn-91900";
+constexpr const char* default_facts = "h200-cudnn-91900";
 
 struct Source {
   Facts facts;
@@ -36,7 +36,7 @@ const Source* open_source() {
   Dl_info here{};
   if (!dladdr(reinterpret_cast<void*>(&cudnn_facts), &here) || !here.dli_fname) return source;
   char name[64];
-  snprintf(name, sizeof name, "%s", kDefaultFacts);
+  snprintf(name, sizeof name, "%s", default_facts);
   if (int size = tmv_profile_json(nullptr, 0); size > 0) {
     auto* profile = static_cast<char*>(calloc(1, static_cast<size_t>(size) + 1));
     if (!profile) return source;
@@ -59,8 +59,7 @@ const Source& source() {
 
 // What was recorded on another device is an estimate for this one.
 WorkspaceSize on_this_device(WorkspaceSize size) {
-  if (source().another_device && size.knowledge == Knowledge::kRecorded)
-    size.knowledge = Knowledge::kEstimated;
+  if (source().another_device && size.knowledge == Knowledge::recorded) size.knowledge = Knowledge::estimated;
   return size;
 }
 
@@ -95,7 +94,7 @@ bool all(const uint32_t (&values)[3], int count, uint32_t wanted) {
 void describe(const ConvolutionProblem& problem, char* text, size_t size) {
   int n = problem.dimensions;
   Words words(text, size);
-  words.add("%s %s %ux%u", data_type_name(problem.type), problem.layout == Layout::kNhwc ? "nhwc" : "nchw",
+  words.add("%s %s %ux%u", data_type_name(problem.type), problem.layout == Layout::nhwc ? "nhwc" : "nchw",
             problem.batch, problem.channels);
   words.sizes("x", problem.input, n).add(" -> %u", problem.filters).sizes(" k", problem.kernel, n);
   if (!all(problem.padding, n, 0)) words.sizes(" p", problem.padding, n);
@@ -110,7 +109,7 @@ const Facts& cudnn_facts() { return source().facts; }
 
 Workspace convolution_workspace(const ConvolutionProblem& problem) {
   Workspace workspace;
-  workspace.operation = kOperations[static_cast<int>(problem.operation)];
+  workspace.operation = operation_names[static_cast<int>(problem.operation)];
   describe(problem, workspace.problem, sizeof workspace.problem);
   workspace.size = on_this_device(convolution_workspace(cudnn_facts(), problem));
   return workspace;
@@ -122,7 +121,7 @@ Workspace named_workspace(const char* operation, const char* key, WorkspaceSize 
   size_t begin = strlen(operation);
   snprintf(workspace.problem, sizeof workspace.problem, "%s", key + begin + (key[begin] == ' '));
   const NamedFact* fact = cudnn_facts().find(key);
-  workspace.size = on_this_device(fact ? WorkspaceSize{fact->bytes, Knowledge::kRecorded} : otherwise);
+  workspace.size = on_this_device(fact ? WorkspaceSize{fact->bytes, Knowledge::recorded} : otherwise);
   return workspace;
 }
 

@@ -50,54 +50,54 @@ void add_pinned(State& all, size_t bytes) {
 }  // namespace
 
 TMV_EXPORT int tmv_host_alloc(size_t bytes, void** pointer) {
-  if (!pointer) return kInvalidValue;
+  if (!pointer) return invalid_value;
   *pointer = nullptr;
-  if (bytes == 0) return kSuccess;
-  if (int status = tmv_activate(tmv_current_device()); status != kSuccess) return status;
-  if (posix_memalign(pointer, host_alignment, bytes) != 0) return kOutOfMemory;
+  if (bytes == 0) return success;
+  if (int status = tmv_activate(tmv_current_device()); status != success) return status;
+  if (posix_memalign(pointer, host_alignment, bytes) != 0) return out_of_memory;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   all.host[number(*pointer)] = bytes;
   add_pinned(all, bytes);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_host_free(void* pointer) {
-  if (!pointer) return kSuccess;
+  if (!pointer) return success;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.host.find(number(pointer));
-  if (found == all.host.end() || all.registered.count(number(pointer))) return kInvalidValue;
+  if (found == all.host.end() || all.registered.count(number(pointer))) return invalid_value;
   all.pinned_bytes -= found->second;
   all.host.erase(found);
   std::free(pointer);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_host_register(void* pointer, size_t bytes) {
-  if (int status = tmv_activate(tmv_current_device()); status != kSuccess) return status;
+  if (int status = tmv_activate(tmv_current_device()); status != success) return status;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
-  if (!pointer || bytes == 0) return kInvalidValue;
-  if (!all.host.emplace(number(pointer), bytes).second) return kHostMemoryAlreadyRegistered;
+  if (!pointer || bytes == 0) return invalid_value;
+  if (!all.host.emplace(number(pointer), bytes).second) return host_memory_already_registered;
   all.registered[number(pointer)] = bytes;
   add_pinned(all, bytes);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_host_unregister(void* pointer) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.registered.find(number(pointer));
-  if (found == all.registered.end()) return kHostMemoryNotRegistered;
+  if (found == all.registered.end()) return host_memory_not_registered;
   all.pinned_bytes -= found->second;
   all.registered.erase(found);
   all.host.erase(number(pointer));
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_copy(void* destination, const void* source, size_t bytes) {
-  if (bytes == 0) return kSuccess;
+  if (bytes == 0) return success;
   State& all = state();
   settle(all, number(source), bytes);
   all.pending.drop(number(destination), bytes);
@@ -116,7 +116,7 @@ TMV_EXPORT int tmv_copy(void* destination, const void* source, size_t bytes) {
   } else {
     std::memmove(destination, source, bytes);
   }
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_fill(uint64_t address, int byte, size_t bytes) {
@@ -127,7 +127,7 @@ TMV_EXPORT int tmv_fill(uint64_t address, int byte, size_t bytes) {
     all.contents.fill(address, static_cast<unsigned char>(byte), bytes);
   else
     std::memset(reinterpret_cast<void*>(address), byte, bytes);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT void tmv_value_poke(uint64_t address, size_t bytes, const void* from, int state_of_it) {

@@ -12,26 +12,26 @@
 namespace torchmem::vgpu {
 
 enum Status : int {
-  kSuccess = 0,
-  kInvalidValue = 1,
-  kOutOfMemory = 2,
-  kNoDevice = 100,
-  kInvalidDevice = 101,
-  kInvalidContext = 201,
-  kInvalidHandle = 400,
-  kNotReady = 600,
-  kAlreadyMapped = 208,
-  kNotMapped = 211,
-  kNotSupported = 801,
-  kCaptureUnsupported = 900,
-  kCaptureInvalidated = 901,
-  kCaptureUnmatched = 903,
-  kCaptureUnjoined = 904,
-  kIllegalState = 401,
-  kNotFound = 500,
-  kPeerAlreadyEnabled = 704,
-  kHostMemoryAlreadyRegistered = 712,
-  kHostMemoryNotRegistered = 713,
+  success = 0,
+  invalid_value = 1,
+  out_of_memory = 2,
+  no_device = 100,
+  invalid_device = 101,
+  invalid_context = 201,
+  invalid_handle = 400,
+  not_ready = 600,
+  already_mapped = 208,
+  not_mapped = 211,
+  not_supported = 801,
+  capture_unsupported = 900,
+  capture_invalidated = 901,
+  capture_unmatched = 903,
+  capture_unjoined = 904,
+  illegal_state = 401,
+  not_found = 500,
+  peer_already_enabled = 704,
+  host_memory_already_registered = 712,
+  host_memory_not_registered = 713,
 };
 
 enum class MemoryKind : int { unregistered = 0, host = 1, device = 2 };
@@ -137,7 +137,7 @@ int tmv_fill_on(void* stream, uint64_t address, int byte, size_t bytes);
 int tmv_stream_create(int device, int priority, unsigned flags, void** stream);
 int tmv_stream_destroy(void* stream);
 int tmv_stream_priority(void* stream, int* priority);
-// kCaptureUnsupported, and the capture is lost, while the stream is capturing.
+// capture_unsupported, and the capture is lost, while the stream is capturing.
 int tmv_stream_sync(void* stream);
 int tmv_device_sync();
 // The host synchronizes with a stream or an event, or with all: it waits for what others have to do with

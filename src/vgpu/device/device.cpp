@@ -165,19 +165,19 @@ TMV_EXPORT int tmv_activate(int device) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
-  if (!found) return all.devices.empty() ? kNoDevice : kInvalidDevice;
+  if (!found) return all.devices.empty() ? no_device : invalid_device;
   if (!found->active) {
     found->active = true;
     found->addresses.emplace(make_address_space(device));
     found->context_bytes = all.profile->context_bytes;
     process_uses_device(static_cast<int>(all.devices.size()));
   }
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_set_device(int device) {
   int status = tmv_activate(device);
-  if (status == kSuccess) current_device = device;
+  if (status == success) current_device = device;
   return status;
 }
 
@@ -190,11 +190,11 @@ TMV_EXPORT bool tmv_context_active(int device) {
 
 TMV_EXPORT int tmv_attribute(int device, int attribute, int* value) {
   State& all = state();
-  if (!device_at(all, device)) return kInvalidDevice;
+  if (!device_at(all, device)) return invalid_device;
   auto found = all.profile->attributes.find(attribute);
-  if (!value || found == all.profile->attributes.end()) return kInvalidValue;
+  if (!value || found == all.profile->attributes.end()) return invalid_value;
   *value = found->second;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_property(int device, const char* name, long long* values, int count) {
@@ -215,24 +215,24 @@ TMV_EXPORT int tmv_limit(int device, int limit, size_t* value) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
-  if (!found || !value) return kInvalidValue;
+  if (!found || !value) return invalid_value;
   if (auto set = found->limits.find(limit); set != found->limits.end()) {
     *value = set->second;
-    return kSuccess;
+    return success;
   }
   auto known = all.profile->limits.find(limit);
-  if (known == all.profile->limits.end()) return kInvalidValue;
+  if (known == all.profile->limits.end()) return invalid_value;
   *value = known->second;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_set_limit(int device, int limit, size_t value) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
-  if (!found || !all.profile->limits.count(limit)) return kInvalidValue;
+  if (!found || !all.profile->limits.count(limit)) return invalid_value;
   found->limits[limit] = value;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_version(const char* what) {
@@ -278,9 +278,9 @@ TMV_EXPORT int tmv_mem_info(int device, size_t* free_bytes, size_t* total_bytes)
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   Device* found = device_at(all, device);
-  if (!found) return kInvalidDevice;
+  if (!found) return invalid_device;
   uint64_t used = found->used_bytes + found->context_bytes;
   if (total_bytes) *total_bytes = all.profile->total_bytes;
   if (free_bytes) *free_bytes = used < all.profile->total_bytes ? all.profile->total_bytes - used : 0;
-  return kSuccess;
+  return success;
 }

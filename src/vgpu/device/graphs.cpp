@@ -34,9 +34,9 @@ TMV_EXPORT int tmv_capture_begin(void* stream, int) {
   Streams& all = all_streams();
   std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find_stream(all, stream);
-  if (!found) return kInvalidHandle;
-  if (found == &all.legacy) return kCaptureUnsupported;
-  if (found->capture) return kIllegalState;
+  if (!found) return invalid_handle;
+  if (found == &all.legacy) return capture_unsupported;
+  if (found->capture) return illegal_state;
   auto capture = std::make_unique<Capture>();
   capture->id = all.next_capture++;
   capture->origin = stream;
@@ -46,27 +46,27 @@ TMV_EXPORT int tmv_capture_begin(void* stream, int) {
   found->capture = capture.get();
   all.captures[capture->id] = std::move(capture);
   all.capturing.fetch_add(1, std::memory_order_relaxed);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_capture_end(void* stream, void** graph) {
   Streams& all = all_streams();
   std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find_stream(all, stream);
-  if (!found || !graph) return kInvalidHandle;
+  if (!found || !graph) return invalid_handle;
   *graph = nullptr;
-  if (!found->capture) return kIllegalState;
+  if (!found->capture) return illegal_state;
   Capture* capture = found->capture;
-  if (capture->origin != stream) return kCaptureUnmatched;
+  if (capture->origin != stream) return capture_unmatched;
   for (auto& [handle, other] : all.streams)
     if (other->capture == capture) other->capture = nullptr;
   for (auto& [handle, event] : all.events)
     if (event->capture == capture) event->capture = nullptr;
   all.capturing.fetch_sub(1, std::memory_order_relaxed);
-  int status = capture->invalidated    ? kCaptureInvalidated
-               : capture->open.empty() ? kSuccess
-                                       : kCaptureUnjoined;
-  if (status == kSuccess)
+  int status = capture->invalidated    ? capture_invalidated
+               : capture->open.empty() ? success
+                                       : capture_unjoined;
+  if (status == success)
     *graph = capture->graph;
   else
     all.graphs.erase(capture->graph);
@@ -77,15 +77,15 @@ TMV_EXPORT int tmv_capture_end(void* stream, void** graph) {
 TMV_EXPORT int tmv_capture_info(void* stream, CaptureInfo* info) {
   Streams& all = all_streams();
   *info = CaptureInfo();
-  if (all.capturing.load(std::memory_order_relaxed) == 0) return kSuccess;
+  if (all.capturing.load(std::memory_order_relaxed) == 0) return success;
   std::lock_guard<Mutex> lock(all.mutex);
   Stream* found = find_stream(all, stream);
-  if (!found) return kInvalidHandle;
-  if (!found->capture) return kSuccess;
+  if (!found) return invalid_handle;
+  if (!found->capture) return success;
   info->status = found->capture->invalidated ? 2 : 1;
   info->id = found->capture->id;
   info->graph = found->capture->graph;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_capture_mode_exchange(int mode) { return std::exchange(capture_mode, mode); }
@@ -107,7 +107,7 @@ TMV_EXPORT int tmv_copy_on(void* stream, void* destination, const void* source, 
   node.to = destination;
   node.from = source;
   node.bytes = bytes;
-  return add_node(stream, std::move(node)) ? kSuccess : tmv_copy(destination, source, bytes);
+  return add_node(stream, std::move(node)) ? success : tmv_copy(destination, source, bytes);
 }
 
 TMV_EXPORT int tmv_fill_on(void* stream, uint64_t address, int byte, size_t bytes) {
@@ -116,7 +116,7 @@ TMV_EXPORT int tmv_fill_on(void* stream, uint64_t address, int byte, size_t byte
   node.to = reinterpret_cast<void*>(address);
   node.byte = byte;
   node.bytes = bytes;
-  return add_node(stream, std::move(node)) ? kSuccess : tmv_fill(address, byte, bytes);
+  return add_node(stream, std::move(node)) ? success : tmv_fill(address, byte, bytes);
 }
 
 TMV_EXPORT bool tmv_capture_work(void* stream, void* work) {
@@ -136,24 +136,24 @@ TMV_EXPORT size_t tmv_graph_nodes(void* graph) {
 TMV_EXPORT int tmv_graph_destroy(void* graph) {
   Streams& all = all_streams();
   std::lock_guard<Mutex> lock(all.mutex);
-  return all.graphs.erase(graph) ? kSuccess : kInvalidValue;
+  return all.graphs.erase(graph) ? success : invalid_value;
 }
 
 TMV_EXPORT int tmv_graph_instantiate(void* graph, void** executable) {
   Streams& all = all_streams();
   std::lock_guard<Mutex> lock(all.mutex);
   auto found = all.graphs.find(graph);
-  if (found == all.graphs.end() || !executable) return kInvalidValue;
+  if (found == all.graphs.end() || !executable) return invalid_value;
   auto made = std::make_unique<Graph>(*found->second);
   *executable = made.get();
   all.executables[*executable] = std::move(made);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_graph_exec_destroy(void* executable) {
   Streams& all = all_streams();
   std::lock_guard<Mutex> lock(all.mutex);
-  return all.executables.erase(executable) ? kSuccess : kInvalidValue;
+  return all.executables.erase(executable) ? success : invalid_value;
 }
 
 TMV_EXPORT bool tmv_graph_launch(void* executable) {

@@ -64,15 +64,15 @@ TMV_EXPORT void tmv_kernel_first_launch(const void* host_function) {
 TMV_EXPORT int tmv_occupancy(int device, const char* kernel, int block_threads, size_t dynamic_shared_bytes,
                              int* blocks) {
   State& all = state();
-  if (!device_at(all, device)) return kInvalidDevice;
-  if (!blocks || block_threads <= 0) return kInvalidValue;
+  if (!device_at(all, device)) return invalid_device;
+  if (!blocks || block_threads <= 0) return invalid_value;
   const Profile::Kernel* facts = facts_of(all, kernel);
   if (facts) {
     std::string key = std::to_string(block_threads);
     if (dynamic_shared_bytes) key.append("+").append(std::to_string(dynamic_shared_bytes));
     if (auto known = facts->occupancy.find(key); known != facts->occupancy.end()) {
       *blocks = known->second;
-      return kSuccess;
+      return success;
     }
   }
   const Profile& profile = *all.profile;
@@ -86,7 +86,7 @@ TMV_EXPORT int tmv_occupancy(int device, const char* kernel, int block_threads, 
   if (long long room = profile.property("sharedMemPerMultiprocessor"); shared > 0 && room > 0)
     fit = std::min(fit, room / shared);
   *blocks = static_cast<int>(fit);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT long long tmv_kernel_attribute(const char* kernel, const char* attribute, long long otherwise) {

@@ -54,25 +54,25 @@ std::map<uint64_t, Mapping>::iterator mapping_of(State& all, uint64_t address) {
 
 TMV_EXPORT int tmv_malloc(int device, size_t bytes, uint64_t* address) {
   State& all = state();
-  if (int status = tmv_activate(device); status != kSuccess) return status;
+  if (int status = tmv_activate(device); status != success) return status;
   join_agent();
-  if (!address) return kInvalidValue;
+  if (!address) return invalid_value;
   std::lock_guard<Mutex> lock(all.mutex);
   Device& found = *device_at(all, device);
   *address = 0;
-  if (bytes == 0) return kSuccess;
-  if (bytes > all.profile->total_bytes) return kOutOfMemory;
+  if (bytes == 0) return success;
+  if (bytes > all.profile->total_bytes) return out_of_memory;
   uint64_t taken = whole_granules(all, bytes);
-  if (!take(all, found, taken)) return kOutOfMemory;
+  if (!take(all, found, taken)) return out_of_memory;
   *address = found.addresses->allocate(bytes);
   if (*address == 0) {
     give_back(found, taken);
-    return kOutOfMemory;
+    return out_of_memory;
   }
   all.identities[*address] = all.next_identity++;
   process_allocated();
   add_outside(found, device, *address, bytes);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT void tmv_claimed(uint64_t address) {
@@ -83,20 +83,20 @@ TMV_EXPORT void tmv_claimed(uint64_t address) {
 }
 
 TMV_EXPORT int tmv_free(uint64_t address) {
-  if (address == 0) return kSuccess;
+  if (address == 0) return success;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   const int device = device_of(all, address);
   Device* found = device_at(all, device);
-  if (!found || all.reservations.count(address)) return kInvalidValue;
+  if (!found || all.reservations.count(address)) return invalid_value;
   uint64_t bytes = found->addresses->size_of(address);
-  if (bytes == 0 || !found->addresses->free(address)) return kInvalidValue;
+  if (bytes == 0 || !found->addresses->free(address)) return invalid_value;
   remove_outside(*found, device, address, true);
   give_back(*found, whole_granules(all, bytes));
   all.contents.forget(address, bytes);
   all.pending.drop(address, bytes);
   all.identities.erase(address);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT void tmv_pointer(uint64_t address, PointerInfo* info) {
@@ -131,72 +131,72 @@ TMV_EXPORT void tmv_pointer(uint64_t address, PointerInfo* info) {
 }
 
 TMV_EXPORT int tmv_address_reserve(int device, size_t bytes, size_t alignment, uint64_t* address) {
-  if (int status = tmv_activate(device); status != kSuccess) return status;
-  if (!address || bytes == 0) return kInvalidValue;
+  if (int status = tmv_activate(device); status != success) return status;
+  if (!address || bytes == 0) return invalid_value;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   *address = device_at(all, device)->addresses->reserve(bytes, alignment);
-  if (*address == 0) return kOutOfMemory;
+  if (*address == 0) return out_of_memory;
   all.reservations[*address] = device;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_address_free(uint64_t address, size_t) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   auto reservation = all.reservations.find(address);
-  if (reservation == all.reservations.end()) return kInvalidValue;
+  if (reservation == all.reservations.end()) return invalid_value;
   device_at(all, reservation->second)->addresses->release(address);
   all.reservations.erase(reservation);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_physical_create(int device, size_t bytes, uint64_t* handle) {
-  if (int status = tmv_activate(device); status != kSuccess) return status;
+  if (int status = tmv_activate(device); status != success) return status;
   join_agent();
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
-  if (!handle || bytes == 0 || bytes % all.profile->granularity_bytes) return kInvalidValue;
-  if (!take(all, *device_at(all, device), bytes)) return kOutOfMemory;
+  if (!handle || bytes == 0 || bytes % all.profile->granularity_bytes) return invalid_value;
+  if (!take(all, *device_at(all, device), bytes)) return out_of_memory;
   process_allocated();
   *handle = all.next_physical++;
   Physical physical;
   physical.device = device;
   physical.bytes = bytes;
   all.physicals[*handle] = physical;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_physical_release(uint64_t handle) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   auto physical = all.physicals.find(handle);
-  if (physical == all.physicals.end() || physical->second.released) return kInvalidValue;
+  if (physical == all.physicals.end() || physical->second.released) return invalid_value;
   physical->second.released = true;
   drop_physical(all, physical);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_physical_info(uint64_t handle, int* device, size_t* bytes) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   auto physical = all.physicals.find(handle);
-  if (physical == all.physicals.end()) return kInvalidValue;
+  if (physical == all.physicals.end()) return invalid_value;
   if (device) *device = physical->second.device;
   if (bytes) *bytes = physical->second.bytes;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_map(uint64_t address, size_t bytes, uint64_t handle) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   auto physical = all.physicals.find(handle);
-  if (physical == all.physicals.end() || bytes != physical->second.bytes) return kInvalidValue;
-  if (mapping_of(all, address) != all.mappings.end()) return kAlreadyMapped;
+  if (physical == all.physicals.end() || bytes != physical->second.bytes) return invalid_value;
+  if (mapping_of(all, address) != all.mappings.end()) return already_mapped;
   ++physical->second.mappings;
   all.mappings[address] = Mapping{bytes, handle};
   all.identities[address] = all.next_identity++;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_unmap(uint64_t address, size_t bytes) {
@@ -204,7 +204,7 @@ TMV_EXPORT int tmv_unmap(uint64_t address, size_t bytes) {
   std::lock_guard<Mutex> lock(all.mutex);
   uint64_t end = address + bytes;
   auto it = all.mappings.lower_bound(address);
-  if (it == all.mappings.end() || it->first != address) return kNotMapped;
+  if (it == all.mappings.end() || it->first != address) return not_mapped;
   while (it != all.mappings.end() && it->first < end) {
     auto physical = all.physicals.find(it->second.physical);
     all.contents.forget(it->first, it->second.bytes);
@@ -215,14 +215,14 @@ TMV_EXPORT int tmv_unmap(uint64_t address, size_t bytes) {
     --physical->second.mappings;
     drop_physical(all, physical);
   }
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_mapped_handle(uint64_t address, uint64_t* handle) {
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   auto mapping = mapping_of(all, address);
-  if (mapping == all.mappings.end()) return kInvalidValue;
+  if (mapping == all.mappings.end()) return invalid_value;
   *handle = mapping->second.physical;
-  return kSuccess;
+  return success;
 }

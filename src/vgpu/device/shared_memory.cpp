@@ -41,58 +41,58 @@ Immortal<OpenedBlocks> the_opened;
 TMV_EXPORT int tmv_share(uint64_t address, void* handle) {
   PointerInfo info;
   tmv_pointer(address, &info);
-  if (!handle || info.kind != MemoryKind::device) return kInvalidValue;
+  if (!handle || info.kind != MemoryKind::device) return invalid_value;
   const Shared shared{magic, getpid(), info.device, info.bytes, info.identity};
   std::memset(handle, 0, tmv_share_handle_bytes);
   std::memcpy(handle, &shared, sizeof shared);
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_open_shared(const void* handle, uint64_t* address) {
   Shared shared{};
-  if (!handle || !address) return kInvalidValue;
+  if (!handle || !address) return invalid_value;
   std::memcpy(&shared, handle, sizeof shared);
-  if (shared.magic != magic || shared.bytes == 0) return kInvalidValue;
-  if (shared.pid == getpid()) return kInvalidContext;  // as on a real device: for other processes alone
+  if (shared.magic != magic || shared.bytes == 0) return invalid_value;
+  if (shared.pid == getpid()) return invalid_context;  // as on a real device: for other processes alone
   const int device = static_cast<int>(shared.device);
-  if (int status = tmv_activate(device); status != kSuccess) return status;
+  if (int status = tmv_activate(device); status != success) return status;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   Opened& opened = the_opened.get()[{shared.pid, shared.identity}];
   if (opened.times == 0) {
     opened.bytes = shared.bytes;
     opened.address = device_at(all, device)->addresses->reserve(shared.bytes, 0);
-    if (opened.address == 0) return kOutOfMemory;
+    if (opened.address == 0) return out_of_memory;
     all.reservations[opened.address] = device;
     all.identities[opened.address] = all.next_identity++;
   }
   ++opened.times;
   *address = opened.address;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_physical_export(uint64_t handle, int* file) {
   Shared shared{magic, getpid(), 0, 0, handle};
   int device = 0;
   size_t bytes = 0;
-  if (!file) return kInvalidValue;
-  if (int status = tmv_physical_info(handle, &device, &bytes); status != kSuccess) return status;
+  if (!file) return invalid_value;
+  if (int status = tmv_physical_info(handle, &device, &bytes); status != success) return status;
   shared.device = device;
   shared.bytes = bytes;
   *file = memfd_create("torchmem-physical", MFD_CLOEXEC);
-  if (*file < 0) return kOutOfMemory;
-  if (pwrite(*file, &shared, sizeof shared, 0) == static_cast<ssize_t>(sizeof shared)) return kSuccess;
+  if (*file < 0) return out_of_memory;
+  if (pwrite(*file, &shared, sizeof shared, 0) == static_cast<ssize_t>(sizeof shared)) return success;
   close(*file);
-  return kOutOfMemory;
+  return out_of_memory;
 }
 
 TMV_EXPORT int tmv_physical_import(int file, uint64_t* handle) {
   Shared shared{};
   if (!handle || pread(file, &shared, sizeof shared, 0) != static_cast<ssize_t>(sizeof shared) ||
       shared.magic != magic)
-    return kInvalidValue;
+    return invalid_value;
   const int device = static_cast<int>(shared.device);
-  if (int status = tmv_activate(device); status != kSuccess) return status;
+  if (int status = tmv_activate(device); status != success) return status;
   State& all = state();
   std::lock_guard<Mutex> lock(all.mutex);
   *handle = all.next_physical++;
@@ -101,7 +101,7 @@ TMV_EXPORT int tmv_physical_import(int file, uint64_t* handle) {
   physical.bytes = shared.bytes;
   physical.imported = true;
   all.physicals[*handle] = physical;
-  return kSuccess;
+  return success;
 }
 
 TMV_EXPORT int tmv_close_shared(uint64_t address) {
@@ -111,14 +111,14 @@ TMV_EXPORT int tmv_close_shared(uint64_t address) {
   for (auto block = blocks.begin(); block != blocks.end(); ++block) {
     Opened& opened = block->second;
     if (opened.times == 0 || opened.address != address) continue;
-    if (--opened.times > 0) return kSuccess;
+    if (--opened.times > 0) return success;
     all.contents.forget(address, opened.bytes);
     all.pending.drop(address, opened.bytes);
     all.identities.erase(address);
     device_at(all, all.reservations[address])->addresses->release(address);
     all.reservations.erase(address);
     blocks.erase(block);
-    return kSuccess;
+    return success;
   }
-  return kInvalidValue;
+  return invalid_value;
 }

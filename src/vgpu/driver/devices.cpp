@@ -107,18 +107,18 @@ TMV_EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
 namespace {
 // The devices whose contexts lie below the current one, the last pushed last. Nothing that has to be
 // destroyed: a thread may end after this library is gone.
-constexpr int kMostPushed = 64;
-thread_local int below[kMostPushed];
+constexpr int most_pushed = 64;
+thread_local int below[most_pushed];
 thread_local int pushed = 0;
 
 }  // namespace
 
 TMV_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) {
   if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-  if (pushed == kMostPushed) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (pushed == most_pushed) return CUDA_ERROR_OUT_OF_MEMORY;
   int device = tmv_current_device();
   int code = tmv_set_device(device_of(context));
-  if (code == torchmem::vgpu::kSuccess) below[pushed++] = device;
+  if (code == torchmem::vgpu::success) below[pushed++] = device;
   return status(code);
 }
 

@@ -15,7 +15,9 @@ void copied(void* to, const void* from, size_t bytes) {
 }
 
 // What these make of equal values is the value.
-bool keeps_equal_values(int kind) { return kind == kMax || kind == kMin || kind == kAverage; }
+bool keeps_equal_values(int kind) {
+  return kind == reduction_max || kind == reduction_min || kind == reduction_average;
+}
 
 void reduced(const Operation& operation, size_t bytes, int ranks) {
   bool same = keeps_equal_values(operation.kind) || (ranks == 1 && !operation.scalar);

@@ -68,11 +68,11 @@ template <class Wide>
 Wide combine(Wide a, Wide b, int kind) {
   if constexpr (std::is_floating_point_v<Wide>) {
     switch (kind) {
-      case kProduct:
+      case reduction_product:
         return a * b;
-      case kMax:
+      case reduction_max:
         return std::fmax(a, b);
-      case kMin:
+      case reduction_min:
         return std::fmin(a, b);
       default:
         return a + b;
@@ -80,11 +80,11 @@ Wide combine(Wide a, Wide b, int kind) {
   } else {
     // Unsigned 64-bit arithmetic wraps as every narrower type does.
     switch (kind) {
-      case kProduct:
+      case reduction_product:
         return static_cast<Wide>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-      case kMax:
+      case reduction_max:
         return a > b ? a : b;
-      case kMin:
+      case reduction_min:
         return a < b ? a : b;
       default:
         return static_cast<Wide>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -122,7 +122,7 @@ void reduce_as(const std::vector<const void*>& contributions, void* to, size_t c
     Wide result = element<Type>(contributions[0], i);
     for (size_t rank = 1; rank < contributions.size(); ++rank)
       result = combine(result, element<Type>(contributions[rank], i), kind);
-    if (kind == kAverage) result = divide(result, contributions.size());
+    if (kind == reduction_average) result = divide(result, contributions.size());
     put<Type>(to, i, result);
   }
 }
@@ -130,41 +130,41 @@ void reduce_as(const std::vector<const void*>& contributions, void* to, size_t c
 template <class Type>
 void scale_as(void* values, size_t count, const void* scalar) {
   for (size_t i = 0; i < count; ++i)
-    put<Type>(values, i, combine(element<Type>(values, i), element<Type>(scalar, 0), kProduct));
+    put<Type>(values, i, combine(element<Type>(values, i), element<Type>(scalar, 0), reduction_product));
 }
 
 // Calls `work` with how the type is stored.
 template <class Work>
 bool with_type(int type, Work&& work) {
   switch (type) {
-    case kInt8:
+    case int8:
       work(Plain<int8_t>());
       return true;
-    case kUint8:
+    case uint8:
       work(Plain<uint8_t>());
       return true;
-    case kInt32:
+    case int32:
       work(Plain<int32_t>());
       return true;
-    case kUint32:
+    case uint32:
       work(Plain<uint32_t>());
       return true;
-    case kInt64:
+    case int64:
       work(Plain<int64_t>());
       return true;
-    case kUint64:
+    case uint64:
       work(Plain<uint64_t>());
       return true;
-    case kFloat16:
+    case float16:
       work(Half());
       return true;
-    case kFloat32:
+    case float32:
       work(Plain<float>());
       return true;
-    case kFloat64:
+    case float64:
       work(Plain<double>());
       return true;
-    case kBfloat16:
+    case bfloat16:
       work(Brain());
       return true;
     default:

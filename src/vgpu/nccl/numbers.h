@@ -8,22 +8,29 @@ namespace torchmem::vgpu::nccl {
 
 // ncclDataType_t, by their numbers.
 enum DataType : int {
-  kInt8 = 0,
-  kUint8,
-  kInt32,
-  kUint32,
-  kInt64,
-  kUint64,
-  kFloat16,
-  kFloat32,
-  kFloat64,
-  kBfloat16,
-  kFloat8e4m3,
-  kFloat8e5m2,
+  int8 = 0,
+  uint8,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float16,
+  float32,
+  float64,
+  bfloat16,
+  float8e4m3,
+  float8e5m2,
 };
 
 // ncclRedOp_t, by their numbers; what is above are operations that the program made.
-enum ReductionKind : int { kSum = 0, kProduct, kMax, kMin, kAverage, kOwn };
+enum ReductionKind : int {
+  reduction_sum = 0,
+  reduction_product,
+  reduction_max,
+  reduction_min,
+  reduction_average,
+  own_reduction
+};
 
 // Bytes of one element. A type that is not known is taken for the largest.
 size_t element_bytes(int type);

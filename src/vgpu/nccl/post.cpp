@@ -13,7 +13,7 @@ namespace {
 
 bool capturing(void* stream) {
   CaptureInfo info;
-  return tmv_capture_info(stream, &info) == kSuccess && info.status != 0;
+  return tmv_capture_info(stream, &info) == success && info.status != 0;
 }
 
 // Bytes of all that a rank gives or gets at once.
@@ -121,7 +121,8 @@ uint32_t what(const Operation& operation) {
   bool one_to_one = call == Call::send;
   auto type = static_cast<uint32_t>(operation.type), kind = static_cast<uint32_t>(operation.kind);
   auto root = static_cast<uint32_t>(one_to_one ? 0 : operation.peer);
-  return static_cast<uint32_t>(call) | type << 4 | (kind < kOwn ? kind : uint32_t{kOwn}) << 8 | root << 12;
+  return static_cast<uint32_t>(call) | type << 4 |
+         (kind < own_reduction ? kind : uint32_t{own_reduction}) << 8 | root << 12;
 }
 
 Posted post(const Operation& operation) {

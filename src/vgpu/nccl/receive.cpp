@@ -168,7 +168,7 @@ class Receiver {
   void reduction() const {
     if (!posted_.own_known) return tmv_written(address(operation_.to), bytes_);
     auto* what = new Reduction{arrival(rank_), operation_.count, operation_.type,
-                               operation_.kind < kOwn ? operation_.kind : kSum};
+                               operation_.kind < own_reduction ? operation_.kind : reduction_sum};
     wait(what, operation_.to);
   }
   // If the root says nothing, this rank is taken to hold the same already.

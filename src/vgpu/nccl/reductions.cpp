@@ -14,7 +14,7 @@ namespace {
 struct Made {
   Mutex mutex;
   std::map<int, Scalar> scalars;
-  int next = kOwn;
+  int next = own_reduction;
 };
 Immortal<Made> the_made;
 

@@ -7,7 +7,7 @@
 namespace torchmem::vgpu {
 namespace {
 
-constexpr double kLeastAgreement = 0.4;  // of all weight; chosen on batches that were left out
+constexpr double least_agreement = 0.4;  // of all weight; chosen on batches that were left out
 
 // The two recorded batches nearest to the problem's on one side of it, nearest first.
 struct Side {
@@ -59,7 +59,7 @@ class Votes {
       most = votes;
       best = all_[i].bytes;
     }
-    return most >= kLeastAgreement * all ? best : std::nullopt;
+    return most >= least_agreement * all ? best : std::nullopt;
   }
 
  private:

@@ -6,23 +6,23 @@
 namespace torchmem::vgpu {
 
 // The three convolution operations cuDNN is asked for. Values are stored in fact indices.
-enum class ConvolutionOperation : uint8_t { kForward = 0, kBackwardData = 1, kBackwardFilter = 2 };
+enum class ConvolutionOperation : uint8_t { forward = 0, backward_data = 1, backward_filter = 2 };
 
-enum class Layout : uint8_t { kNchw = 0, kNhwc = 1 };
+enum class Layout : uint8_t { nchw = 0, nhwc = 1 };
 
 // Which of cuDNN's choices of engine a grouping falls under.
-enum class Grouping : uint8_t { kNone = 0, kDepthwise = 1, kGroups = 2 };
+enum class Grouping : uint8_t { none = 0, depthwise = 1, groups = 2 };
 
 // A convolution from an input (batch, channels, input...) to an output (batch, filters, output...), in any of
 // its three operations. Unused third dimensions are zero. The first five bytes name the class within which
 // problems are comparable, all but the batch the problem's geometry; problems are ordered and compared byte
 // by byte, so every byte has a value.
 struct ConvolutionProblem {
-  ConvolutionOperation operation = ConvolutionOperation::kForward;
+  ConvolutionOperation operation = ConvolutionOperation::forward;
   uint8_t type = 0;  // cudnnDataType_t of input, filters and output
-  Layout layout = Layout::kNchw;
+  Layout layout = Layout::nchw;
   uint8_t dimensions = 2;  // spatial: 2 or 3
-  Grouping grouping = Grouping::kNone;
+  Grouping grouping = Grouping::none;
   uint8_t unused[3] = {};
   uint32_t channels = 0;
   uint32_t filters = 0;
@@ -34,8 +34,8 @@ struct ConvolutionProblem {
   uint32_t dilation[3] = {};
   uint32_t batch = 0;
 
-  static constexpr size_t kClassBytes = 5;
-  static constexpr size_t kGeometryBytes = 80;
+  static constexpr size_t class_bytes = 5;
+  static constexpr size_t geometry_bytes = 80;
 
   uint32_t output(int axis) const {
     uint32_t reach = dilation[axis] * (kernel[axis] - 1) + 1;
@@ -44,11 +44,11 @@ struct ConvolutionProblem {
   }
 };
 static_assert(sizeof(ConvolutionProblem) == 84);
-static_assert(offsetof(ConvolutionProblem, batch) == ConvolutionProblem::kGeometryBytes);
+static_assert(offsetof(ConvolutionProblem, batch) == ConvolutionProblem::geometry_bytes);
 
 inline Grouping grouping_of(uint32_t channels, uint32_t groups) {
-  if (groups == 1) return Grouping::kNone;
-  return groups == channels ? Grouping::kDepthwise : Grouping::kGroups;
+  if (groups == 1) return Grouping::none;
+  return groups == channels ? Grouping::depthwise : Grouping::groups;
 }
 
 }  // namespace torchmem::vgpu

@@ -12,13 +12,13 @@ struct DataType {
   const char* name;
 };
 
-inline constexpr DataType kDataTypes[] = {
+inline constexpr DataType data_types[] = {
     {0, 4, "f32"},  {1, 8, "f64"},  {2, 2, "f16"},   {3, 1, "i8"},       {4, 4, "i32"},     {6, 1, "u8"},
     {9, 2, "bf16"}, {10, 8, "i64"}, {11, 1, "bool"}, {12, 1, "f8_e4m3"}, {13, 1, "f8_e5m2"}};
 
 // nullptr when cuDNN's number has no name here.
 inline const DataType* data_type(int64_t number) {
-  for (const DataType& type : kDataTypes)
+  for (const DataType& type : data_types)
     if (type.number == number) return &type;
   return nullptr;
 }

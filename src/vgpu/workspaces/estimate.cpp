@@ -9,7 +9,7 @@
 namespace torchmem::vgpu {
 namespace {
 
-constexpr int kNeighbours = 8;
+constexpr int neighbours = 8;
 
 // Binary logarithm of x >= 1, right to 0.0002; some ten thousand are taken for an estimate.
 double log2_near(double x) {
@@ -83,12 +83,12 @@ struct Neighbour {
 
 // The nearest facts of the problem's class, nearest first. Returns how many.
 int find_neighbours(const Facts& facts, const ConvolutionProblem& problem,
-                    bool (*usable)(const ConvolutionFact&), Neighbour (&nearest)[kNeighbours]) {
+                    bool (*usable)(const ConvolutionFact&), Neighbour (&nearest)[neighbours]) {
   Sizes sizes(problem);
   Shape shape(problem);
   int count = 0;
   auto too_far = [&](double distance) {
-    return count == kNeighbours && distance >= nearest[count - 1].distance;
+    return count == neighbours && distance >= nearest[count - 1].distance;
   };
   for (const ConvolutionFact& fact : facts.class_of(problem)) {
     if (memcmp(&fact.problem, &problem, sizeof problem) == 0 || (usable && !usable(fact))) continue;
@@ -96,7 +96,7 @@ int find_neighbours(const Facts& facts, const ConvolutionProblem& problem,
     if (too_far(distance)) continue;
     distance += Shape(fact.problem).distance(shape);
     if (too_far(distance)) continue;
-    int at = count < kNeighbours ? count++ : count - 1;
+    int at = count < neighbours ? count++ : count - 1;
     for (; at > 0 && nearest[at - 1].distance > distance; --at) nearest[at] = nearest[at - 1];
     nearest[at] = {&fact, distance, 0};
   }
@@ -111,8 +111,8 @@ double weight(double distance) { return 1 / ((0.3 + distance) * (0.3 + distance)
 // agree on.
 WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem& problem,
                                    bool (*usable)(const ConvolutionFact&)) {
-  if (auto bytes = estimate_from_batches(facts, problem, usable)) return {*bytes, Knowledge::kEstimated};
-  Neighbour nearest[kNeighbours];
+  if (auto bytes = estimate_from_batches(facts, problem, usable)) return {*bytes, Knowledge::estimated};
+  Neighbour nearest[neighbours];
   int count = find_neighbours(facts, problem, usable, nearest);
   if (count == 0) return {};
   for (int i = 0; i < count; ++i)
@@ -128,11 +128,11 @@ WorkspaceSize estimate_convolution(const Facts& facts, const ConvolutionProblem&
       best = nearest[i].bytes;
     }
   }
-  return {best, Knowledge::kEstimated};
+  return {best, Knowledge::estimated};
 }
 
 WorkspaceSize convolution_workspace(const Facts& facts, const ConvolutionProblem& problem) {
-  if (const ConvolutionFact* fact = facts.find(problem)) return {fact->bytes, Knowledge::kRecorded};
+  if (const ConvolutionFact* fact = facts.find(problem)) return {fact->bytes, Knowledge::recorded};
   return estimate_convolution(facts, problem);
 }
 

@@ -25,7 +25,7 @@ bool Facts::open(const char* path) {
   if (memory == MAP_FAILED) return false;
   auto* header = static_cast<const FactsHeader*>(memory);
   auto size = static_cast<size_t>(status.st_size);
-  if (memcmp(header->magic, kFactsMagic, sizeof kFactsMagic) != 0 ||
+  if (memcmp(header->magic, facts_magic, sizeof facts_magic) != 0 ||
       size != sizeof(FactsHeader) + header->convolutions * sizeof(ConvolutionFact) +
                   header->named * sizeof(NamedFact)) {
     munmap(memory, size);
@@ -68,11 +68,11 @@ Facts::Range Facts::with_first_bytes_of(const ConvolutionProblem& problem, size_
 }
 
 Facts::Range Facts::class_of(const ConvolutionProblem& problem) const {
-  return with_first_bytes_of(problem, ConvolutionProblem::kClassBytes);
+  return with_first_bytes_of(problem, ConvolutionProblem::class_bytes);
 }
 
 Facts::Range Facts::geometry_of(const ConvolutionProblem& problem) const {
-  return with_first_bytes_of(problem, ConvolutionProblem::kGeometryBytes);
+  return with_first_bytes_of(problem, ConvolutionProblem::geometry_bytes);
 }
 
 Facts::Range Facts::convolutions() const {

@@ -10,14 +10,14 @@ namespace torchmem::vgpu {
 // An index of facts, as vgpu_index_facts writes it: one header, `convolutions` records ordered by problem
 // (memcmp), then `named` records ordered by key (strcmp). Host byte order, made on the machine that reads it.
 struct FactsHeader {
-  char magic[16];  // kFactsMagic
+  char magic[16];  // facts_magic
   char gpu[32];
   uint32_t cudnn_version;
   uint32_t convolutions;
   uint32_t named;
   uint32_t unused;
 };
-inline constexpr char kFactsMagic[16] = "torchmem-facts2";
+inline constexpr char facts_magic[16] = "torchmem-facts2";
 
 struct ConvolutionFact {
   ConvolutionProblem problem;

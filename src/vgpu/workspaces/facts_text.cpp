@@ -85,12 +85,12 @@ ConvolutionProblem read_section(const std::string& line) {
   std::string conv, type, layout;
   words >> conv >> type >> layout;
   const DataType* found = nullptr;
-  for (const DataType& one : kDataTypes)
+  for (const DataType& one : data_types)
     if (type == one.name) found = &one;
   if (conv != "conv" || !found || (layout != "nchw" && layout != "nhwc"))
     throw BadLine("expected [conv TYPE nchw|nhwc] or [other]");
   section.type = found->number;
-  section.layout = layout == "nhwc" ? Layout::kNhwc : Layout::kNchw;
+  section.layout = layout == "nhwc" ? Layout::nhwc : Layout::nchw;
   return section;
 }
 
@@ -99,7 +99,7 @@ void read_answers(const ConvolutionProblem& problem, const std::string& text,
                   std::vector<ConvolutionFact>& out) {
   std::istringstream words(text);
   std::string word;
-  for (Operation operation : {Operation::kForward, Operation::kBackwardData, Operation::kBackwardFilter}) {
+  for (Operation operation : {Operation::forward, Operation::backward_data, Operation::backward_filter}) {
     if (!(words >> word)) throw BadLine("expected three answers: forward, backward data, backward filter");
     if (word == "-") continue;
     size_t at = word.find('@');
@@ -123,18 +123,18 @@ NamedFact named_fact(const std::string& key, uint64_t bytes) {
 FactsText read_facts_text(std::istream& text) {
   FactsText facts;
   ConvolutionProblem section;
-  enum class Part { kHeader, kConvolutions, kNamed } part = Part::kHeader;
+  enum class Part { header, convolutions, named } part = Part::header;
   size_t number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;
     if (line.empty() || line[0] == '#') continue;
     try {
       if (line == "[other]") {
-        part = Part::kNamed;
+        part = Part::named;
       } else if (line[0] == '[') {
         section = read_section(line);
-        part = Part::kConvolutions;
-      } else if (part == Part::kHeader) {
+        part = Part::convolutions;
+      } else if (part == Part::header) {
         std::istringstream words(line);
         std::string name, value;
         words >> name >> value;
@@ -144,7 +144,7 @@ FactsText read_facts_text(std::istream& text) {
         size_t colon = line.rfind(": ");
         if (colon == std::string::npos) throw BadLine("expected 'PROBLEM: BYTES'");
         std::string problem = line.substr(0, colon), answer = line.substr(colon + 2);
-        if (part == Part::kNamed)
+        if (part == Part::named)
           facts.named.push_back(named_fact(problem, std::stoull(answer)));
         else
           read_answers(read_problem(section, problem), answer, facts.convolutions);

@@ -18,7 +18,7 @@ void write_index(FactsText facts, const char* path) {
   std::sort(facts.named.begin(), facts.named.end(),
             [](const auto& a, const auto& b) { return strcmp(a.key, b.key) < 0; });
   FactsHeader header{};
-  memcpy(header.magic, kFactsMagic, sizeof header.magic);
+  memcpy(header.magic, facts_magic, sizeof header.magic);
   strncpy(header.gpu, facts.gpu.c_str(), sizeof header.gpu - 1);
   header.cudnn_version = facts.cudnn_version;
   header.convolutions = static_cast<uint32_t>(facts.convolutions.size());

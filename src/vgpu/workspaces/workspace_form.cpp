@@ -39,41 +39,41 @@ struct Copies {
   bool single;        // an output of one element a channel
 };
 
-constexpr unsigned kInput = 1, kOutput = 2, kAll = 7;
-constexpr uint64_t kUsualRests[] = {0,   16,  131, 144,
+constexpr unsigned input_bit = 1, output_bit = 2, all_bits = 7;
+constexpr uint64_t usual_rests[] = {0,   16,  131, 144,
                                     147, 272, 400};  // seen beside whole copies and partial sums
-constexpr uint64_t kMostPartials = 2048;
-constexpr uint64_t kGrowingRest = uint64_t{32} << 20;  // scratch of the chip's size is smaller
+constexpr uint64_t most_partials = 2048;
+constexpr uint64_t growing_rest = uint64_t{32} << 20;  // scratch of the chip's size is smaller
 
 }  // namespace
 
 WorkspaceForm::WorkspaceForm(const ConvolutionProblem& problem, uint64_t bytes) {
   if (bytes == 0) return;
   Copies tensors(problem);
-  for (unsigned copies = kAll + 1; copies-- > 0;)
-    for (uint64_t usual : kUsualRests)
+  for (unsigned copies = all_bits + 1; copies-- > 0;)
+    for (uint64_t usual : usual_rests)
       if (tensors.of(copies) + usual == bytes) {
         copies_ = copies;
         rest_ = usual;
         return;
       }
-  for (unsigned copies : {kInput | kOutput, kInput, kOutput, 0u, kAll})
-    for (uint64_t usual : kUsualRests) {
+  for (unsigned copies : {input_bit | output_bit, input_bit, output_bit, 0u, all_bits})
+    for (uint64_t usual : usual_rests) {
       uint64_t least = tensors.of(copies) + usual;
       if (bytes <= least || (bytes - least) % tensors.partial != 0) continue;
       uint64_t count = (bytes - least) / tensors.partial;
-      if (count > kMostPartials) continue;
+      if (count > most_partials) continue;
       copies_ = copies;
       rest_ = usual;
       partials_ = count;
       partials_by_batch_ = copies == 0 && count == problem.batch;
       return;
     }
-  for (unsigned copies = 1; copies <= kAll; ++copies)
+  for (unsigned copies = 1; copies <= all_bits; ++copies)
     if (tensors.of(copies) <= bytes && tensors.of(copies) > tensors.of(copies_)) copies_ = copies;
   rest_ = bytes - tensors.of(copies_);
-  if (rest_ > kGrowingRest) {
-    rest_share_ = static_cast<double>(rest_) / static_cast<double>(tensors.of(kAll));
+  if (rest_ > growing_rest) {
+    rest_share_ = static_cast<double>(rest_) / static_cast<double>(tensors.of(all_bits));
     rest_ = 0;
   }
 }
@@ -83,7 +83,7 @@ uint64_t WorkspaceForm::bytes_for(const ConvolutionProblem& problem) const {
   uint64_t partials = partials_by_batch_ ? problem.batch : partials_;
   if (partials_by_batch_ && tensors.single) partials = 0;  // nothing to split
   return tensors.of(copies_) + partials * tensors.partial + rest_ +
-         static_cast<uint64_t>(rest_share_ * static_cast<double>(tensors.of(kAll)));
+         static_cast<uint64_t>(rest_share_ * static_cast<double>(tensors.of(all_bits)));
 }
 
 }  // namespace torchmem::vgpu

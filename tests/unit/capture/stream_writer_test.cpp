@@ -50,7 +50,7 @@ TEST_F(StreamWriterTest, WritesOneRecordALine) {
     const StackId stack = writer->stack({{"model.py", 3, "forward"}});
     EXPECT_EQ(stack, 0);
     EXPECT_EQ(writer->event(alloc(4096, 100, stack)), 0u);
-    EXPECT_EQ(writer->event(alloc(8192, 4, kNoStack)), 1u);
+    EXPECT_EQ(writer->event(alloc(8192, 4, no_stack)), 1u);
     writer->phase({{"phase", "load"}});
   }
   EXPECT_EQ(text(),
@@ -83,7 +83,7 @@ TEST_F(StreamWriterTest, OwnersAreOfTensorsAndStacks) {
   {
     const auto writer = StreamWriter::open(path_);
     const StackId stack = writer->stack({{"<op>", 0, "aten::tanh"}});
-    const auto event = writer->event(alloc(4096, 24, kNoStack));
+    const auto event = writer->event(alloc(4096, 24, no_stack));
     const TensorId tensor = writer->tensor("x", "f32", {2, 3});
     writer->owner(event, "activations", tensor, stack);
   }
@@ -94,17 +94,17 @@ TEST_F(StreamWriterTest, OwnersAreOfTensorsAndStacks) {
 }
 
 TEST_F(StreamWriterTest, ManyRecordsKeepTheirOrder) {
-  constexpr std::uint64_t kEvents = 50'000;
+  constexpr std::uint64_t event_count = 50'000;
   {
     const auto writer = StreamWriter::open(path_);
-    for (std::uint64_t i = 0; i < kEvents; ++i) {
-      ASSERT_EQ(writer->event(alloc(4096, i, kNoStack)), i);
+    for (std::uint64_t i = 0; i < event_count; ++i) {
+      ASSERT_EQ(writer->event(alloc(4096, i, no_stack)), i);
       if (i % 1000 == 0) writer->finding({{"kind", "assumed_value"}, {"name", std::to_string(i)}});
     }
   }
   const torchmem::Run run = read_stream_file(path_);
-  ASSERT_EQ(run.traces.at(0).size(), kEvents);
-  for (std::uint64_t i = 0; i < kEvents; ++i) ASSERT_EQ(run.traces[0][i].size, i);
+  ASSERT_EQ(run.traces.at(0).size(), event_count);
+  for (std::uint64_t i = 0; i < event_count; ++i) ASSERT_EQ(run.traces[0][i].size, i);
   EXPECT_EQ(run.findings.size(), 50u);
 }
 
@@ -137,13 +137,13 @@ void end(int number) {
   std::raise(number);
 }
 
-/// Notes events until a signal ends it; `noted` says how many there are.
+// Notes events until a signal ends it; `noted` says how many there are.
 [[noreturn]] void note_until_interrupted(const std::filesystem::path& path,
                                          std::atomic<std::uint64_t>& noted) {
   interrupted = StreamWriter::open(path).release();
   std::signal(SIGTERM, end);
   for (std::uint64_t i = 0;; ++i) {
-    interrupted->event(alloc(4096, i, kNoStack));
+    interrupted->event(alloc(4096, i, no_stack));
     noted = i + 1;
     if (i % 500 == 0) interrupted->phase({{"phase", "forward"}});
   }

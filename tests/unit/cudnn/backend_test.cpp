@@ -63,7 +63,7 @@ TEST(Backend, ChangingADescriptorLeavesWhatHoldsIt) {
 }
 
 TEST(Backend, EnginesHaveNoNotesAndOneNumberForEachCount) {
-  Descriptor plan = make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+  Descriptor plan = make_plan(convolution_graph(resnet_stem(ConvolutionOperation::forward)));
   Descriptor config(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR), engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t pointer = config.get();
   int64_t count = -1;
@@ -97,7 +97,7 @@ TEST(Backend, EnginesHaveNoNotesAndOneNumberForEachCount) {
 
 TEST(Backend, EachExecutionCountsOnce) {
   device::forget();
-  Descriptor plan = make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+  Descriptor plan = make_plan(convolution_graph(resnet_stem(ConvolutionOperation::forward)));
   EXPECT_EQ(device::workspaces.size(), 1u);  // known of even if the workspace does not fit
   execute(plan);
   EXPECT_EQ(device::workspaces.size(), 1u);
@@ -109,7 +109,7 @@ TEST(Backend, EachExecutionCountsOnce) {
 
 TEST(Backend, AConvolutionHasAnEngineWithoutWorkspaceToo) {
   device::forget();
-  std::vector<Descriptor> plans = make_plans(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+  std::vector<Descriptor> plans = make_plans(convolution_graph(resnet_stem(ConvolutionOperation::forward)));
   ASSERT_EQ(plans.size(), 2u);
   uint64_t first = plan_workspace(plans[0]);
   EXPECT_GT(first, 0u);
@@ -123,7 +123,7 @@ TEST(Backend, AConvolutionHasAnEngineWithoutWorkspaceToo) {
 
 TEST(Backend, OfEnginesThatAreTimedTheFirstStays) {
   device::forget();
-  std::vector<Descriptor> plans = make_plans(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+  std::vector<Descriptor> plans = make_plans(convolution_graph(resnet_stem(ConvolutionOperation::forward)));
   execute(plans[0]);
   execute(plans[1], CUDNN_STATUS_NOT_SUPPORTED);
   EXPECT_EQ(device::workspaces.size(), 1u);
@@ -135,7 +135,7 @@ TEST(Backend, AttentionHasOneEngine) {
 
 TEST(Backend, AConvolutionLoadsKernelsWhenItIsPlannedAndWhenItRuns) {
   device::forget();
-  Descriptor plan = make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+  Descriptor plan = make_plan(convolution_graph(resnet_stem(ConvolutionOperation::forward)));
   EXPECT_EQ(device::loads, std::vector<Load>{Load::convolution_plan});
   execute(plan);
   ASSERT_FALSE(device::loads.empty());
@@ -148,7 +148,7 @@ TEST(BackendDeathTest, AnotherDevicesFactsAreEstimates) {
   auto ask = [](const char* profile) {
     device::profile = profile;
     device::forget();
-    make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kForward)));
+    make_plan(convolution_graph(resnet_stem(ConvolutionOperation::forward)));
     exit(device::workspaces.at(0).how);
   };
   EXPECT_EXIT(ask(R"({"name": "other"})"), testing::ExitedWithCode(1), "");
@@ -211,7 +211,7 @@ TEST(Backend, TheOlderInterfaceGivesTheSameWorkspace) {
   ASSERT_EQ(cudnnGetConvolutionForwardAlgorithm_v7(handle, x, w, convolution, y, 2, &count, found),
             CUDNN_STATUS_SUCCESS);
   EXPECT_EQ(count, 1);
-  uint64_t graph = plan_workspace(make_plan(convolution_graph(resnet_stem(ConvolutionOperation::kForward))));
+  uint64_t graph = plan_workspace(make_plan(convolution_graph(resnet_stem(ConvolutionOperation::forward))));
   EXPECT_EQ(found[0].memory, graph);
   size_t bytes = 1;
   cudnnGetConvolutionForwardWorkspaceSize(handle, x, w, convolution, y, found[0].algo, &bytes);

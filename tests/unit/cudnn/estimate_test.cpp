@@ -65,7 +65,7 @@ Measured measure(bool (*wanted)(const ConvolutionFact&), bool (*usable)(const Co
   for (const ConvolutionFact& fact : facts.convolutions()) {
     if (!wanted(fact) || met++ % step != 0) continue;
     WorkspaceSize size = estimate_convolution(facts, fact.problem, usable);
-    EXPECT_EQ(size.knowledge, Knowledge::kEstimated);
+    EXPECT_EQ(size.knowledge, Knowledge::estimated);
     double off = std::abs(static_cast<double>(size.bytes) - static_cast<double>(fact.bytes));
     ++all.count;
     all.equal += size.bytes == fact.bytes;

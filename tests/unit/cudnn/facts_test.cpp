@@ -45,7 +45,7 @@ struct Words {
 };
 
 int type_of(const std::string& name) {
-  for (const DataType& type : kDataTypes)
+  for (const DataType& type : data_types)
     if (name == type.name) return type.number;
   ADD_FAILURE() << "no data type " << name;
   return -1;
@@ -91,7 +91,7 @@ size_t ask_batch_norm(const Words& words) {
 }
 
 size_t ask_rnn(const Words& words) {
-  static const std::map<std::string, cudnnRNNMode_t> kCells = {
+  static const std::map<std::string, cudnnRNNMode_t> cells = {
       {"relu", CUDNN_RNN_RELU}, {"tanh", CUDNN_RNN_TANH}, {"lstm", CUDNN_LSTM}, {"gru", CUDNN_GRU}};
   bool weights = words.bare[0] == "rnn_weights";
   size_t first = weights ? 1 : 2;
@@ -99,7 +99,7 @@ size_t ask_rnn(const Words& words) {
   cudnnRNNDescriptor_t rnn = nullptr;
   cudnnCreate(&handle);
   cudnnCreateRNNDescriptor(&rnn);
-  EXPECT_EQ(cudnnSetRNNDescriptor_v8(rnn, words.number("algorithm"), kCells.at(words.bare[first]),
+  EXPECT_EQ(cudnnSetRNNDescriptor_v8(rnn, words.number("algorithm"), cells.at(words.bare[first]),
                                      static_cast<cudnnRNNBiasMode_t>(words.number("bias")),
                                      words.number("direction"), words.number("input"),
                                      type_of(words.bare[first + 1]), type_of(words.named.at("precision")),
@@ -184,9 +184,9 @@ TEST(Facts, TheRuleOfBatchNormGivesEveryRecord) {
     shape.count = static_cast<int>(dims.size());
     std::copy(dims.begin(), dims.end(), shape.dims);
     std::copy(strides.begin(), strides.end(), shape.strides);
-    auto space = key.starts_with("batch_norm_forward")    ? BatchNormSpace::kForward
-                 : key.starts_with("batch_norm_backward") ? BatchNormSpace::kBackward
-                                                          : BatchNormSpace::kReserve;
+    auto space = key.starts_with("batch_norm_forward")    ? BatchNormSpace::forward
+                 : key.starts_with("batch_norm_backward") ? BatchNormSpace::backward
+                                                          : BatchNormSpace::reserve;
     EXPECT_EQ(batch_norm_space(space, words.number("mode"), shape), fact.bytes) << key;
     with_bytes += fact.bytes > 0;
     ++all;
@@ -204,11 +204,11 @@ TEST(Facts, BatchNormOfWhatWasNotRecordedIsNotKnown) {
     std::copy(strides.begin(), strides.end(), shape.strides);
   };
   set({8, 16, 7, 7}, {784, 49, 7, 1});
-  EXPECT_FALSE(batch_norm_space(BatchNormSpace::kForward, 1, shape));
+  EXPECT_FALSE(batch_norm_space(BatchNormSpace::forward, 1, shape));
   shape.type = 0;
-  EXPECT_EQ(batch_norm_space(BatchNormSpace::kForward, 1, shape), 0u);
-  EXPECT_FALSE(batch_norm_space(BatchNormSpace::kForward, 2, shape));
-  EXPECT_FALSE(batch_norm_space(BatchNormSpace::kForward, 0, shape));
+  EXPECT_EQ(batch_norm_space(BatchNormSpace::forward, 1, shape), 0u);
+  EXPECT_FALSE(batch_norm_space(BatchNormSpace::forward, 2, shape));
+  EXPECT_FALSE(batch_norm_space(BatchNormSpace::forward, 0, shape));
 }
 
 TEST(Facts, EveryAttentionGraphComesBack) {

@@ -17,11 +17,11 @@ struct Attributes {
 
 Attributes attributes_of(ConvolutionOperation operation) {
   switch (operation) {
-    case ConvolutionOperation::kForward:
+    case ConvolutionOperation::forward:
       return {10, 702, 704, 703, 705};
-    case ConvolutionOperation::kBackwardData:
+    case ConvolutionOperation::backward_data:
       return {12, 708, 710, 709, 711};
-    case ConvolutionOperation::kBackwardFilter:
+    case ConvolutionOperation::backward_filter:
       return {11, 714, 716, 715, 717};
   }
   return {};
@@ -32,7 +32,7 @@ Descriptor tensor(int type, const std::vector<int64_t>& dims, Layout layout) {
   int64_t dense = 1;
   for (size_t i = dims.size(); i-- > 0;) {
     size_t axis = i;
-    if (layout == Layout::kNhwc && i > 0) axis = i + 1 == dims.size() ? 1 : i + 1;
+    if (layout == Layout::nhwc && i > 0) axis = i + 1 == dims.size() ? 1 : i + 1;
     strides[axis] = dense;
     dense *= dims[axis];
   }

@@ -6,9 +6,9 @@ namespace torchmem::engine {
 namespace {
 
 TEST(Failure, DecidesTheExitCode) {
-  EXPECT_EQ(exit_code(FailureKind::kOutOfMemory), 1);
-  EXPECT_EQ(exit_code(FailureKind::kUnavailable), 3);
-  EXPECT_EQ(exit_code(FailureKind::kBadModel), 2);
+  EXPECT_EQ(exit_code(FailureKind::out_of_memory), 1);
+  EXPECT_EQ(exit_code(FailureKind::unavailable), 3);
+  EXPECT_EQ(exit_code(FailureKind::bad_model), 2);
 }
 
 }  // namespace

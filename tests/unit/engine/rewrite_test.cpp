@@ -24,7 +24,7 @@ Module leaf(const std::string& body) {
   return module;
 }
 
-/// Of the same class, with parameters of its own that are leaves.
+// Of the same class, with parameters of its own that are leaves.
 Module copy_of(const Module& module) {
   const at::NoGradGuard no_grad;
   Module copy = module.deepcopy();
@@ -32,7 +32,7 @@ Module copy_of(const Module& module) {
   return copy;
 }
 
-/// Two leaves of one class, one behind the other.
+// Two leaves of one class, one behind the other.
 Module pair() {
   Module first = leaf("torch.tanh(x * self.weight)");
   Module module("__torch__.Pair");
@@ -53,7 +53,7 @@ Module model() {
 
 std::string graph_of(const Module& module) { return module.get_method("forward").graph()->toString(); }
 
-/// Result, then the gradients of input and parameters.
+// Result, then the gradients of input and parameters.
 std::vector<at::Tensor> run(Module module, bool input_needs_grad) {
   at::Tensor x = at::arange(8, at::kFloat).reshape({2, 4}).div(8);
   x.set_requires_grad(input_needs_grad);
@@ -124,7 +124,7 @@ TEST(Checkpoint, RefusesWhatIsNoModule) {
       checkpoint_modules(model().get_method("forward"), names);
       ADD_FAILURE() << names.front();
     } catch (const Failure& failure) {
-      EXPECT_EQ(failure.kind(), FailureKind::kBadUsage);
+      EXPECT_EQ(failure.kind(), FailureKind::bad_usage);
       EXPECT_NE(std::string(failure.what()).find("early, late"), std::string::npos) << failure.what();
     }
   }

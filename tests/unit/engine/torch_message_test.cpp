@@ -6,7 +6,7 @@ namespace torchmem::engine {
 namespace {
 
 // The form in which the interpreter of PyTorch 2.11 wraps an error of a model that has debug files.
-constexpr const char* kWrapped = R"(The following operation failed in the TorchScript interpreter.
+constexpr const char* wrapped = R"(The following operation failed in the TorchScript interpreter.
 Traceback of TorchScript, serialized code (most recent call last):
   File "code/__torch__/models.py", line 9, in forward
     x: Tensor) -> Tensor:
@@ -30,7 +30,7 @@ RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x64 and 784x4096)
 )";
 
 TEST(TorchMessage, FindsTheLineOfTheModelsOwnCode) {
-  const TorchMessage message = parse_torch_message(kWrapped);
+  const TorchMessage message = parse_torch_message(wrapped);
   EXPECT_EQ(message.text, "mat1 and mat2 shapes cannot be multiplied (2x64 and 784x4096)");
   EXPECT_EQ(message.place(), "/home/me/models.py:5: return self.layer(x)");
 }

@@ -42,20 +42,20 @@ std::vector<unsigned char> number(int value, int type) {
     return bytes;
   };
   switch (type) {
-    case kInt8:
-    case kUint8:
+    case int8:
+    case uint8:
       return bytes_of(static_cast<int8_t>(value));
-    case kInt32:
-    case kUint32:
+    case int32:
+    case uint32:
       return bytes_of(value);
-    case kInt64:
-    case kUint64:
+    case int64:
+    case uint64:
       return bytes_of(static_cast<int64_t>(value));
-    case kFloat16:
+    case float16:
       return bytes_of(half(value));
-    case kFloat32:
+    case float32:
       return bytes_of(static_cast<float>(value));
-    case kFloat64:
+    case float64:
       return bytes_of(static_cast<double>(value));
     default:
       return bytes_of(bfloat(value));
@@ -84,13 +84,13 @@ int combined(int kind, int ranks, size_t index) {
   std::vector<int> all;
   for (int rank = 0; rank < ranks; ++rank) all.push_back(value_of(rank, index));
   switch (kind) {
-    case kSum:
+    case reduction_sum:
       return std::accumulate(all.begin(), all.end(), 0);
-    case kProduct:
+    case reduction_product:
       return std::accumulate(all.begin(), all.end(), 1, std::multiplies<>());
-    case kMax:
+    case reduction_max:
       return *std::max_element(all.begin(), all.end());
-    case kMin:
+    case reduction_min:
       return *std::min_element(all.begin(), all.end());
     default:
       return std::accumulate(all.begin(), all.end(), 0) / ranks;
@@ -103,8 +103,7 @@ std::vector<int> combined(int kind, int ranks, size_t begin, size_t number_of) {
   return values;
 }
 
-constexpr int all_types[] = {kInt8,   kUint8,   kInt32,   kUint32,  kInt64,
-                             kUint64, kFloat16, kFloat32, kFloat64, kBfloat16};
+constexpr int all_types[] = {int8, uint8, int32, uint32, int64, uint64, float16, float32, float64, bfloat16};
 
 struct Collectives : EitherWay {
   // Every type and reduction, with this rank's values at from; then what is to be there after.
@@ -112,7 +111,7 @@ struct Collectives : EitherWay {
   void check_reductions(int ranks, size_t given, size_t gotten, Call call, Expected expected) {
     run(ranks, [&](Rank& self) {
       for (int type : all_types) {
-        for (int kind = kSum; kind <= kAverage; ++kind) {
+        for (int kind = reduction_sum; kind <= reduction_average; ++kind) {
           std::vector<unsigned char> values = numbers(values_of(self.rank, 0, given), type);
           put(self.memory + from, values);
           ASSERT_EQ(call(self, at(self.memory + from), at(self.memory + to), type, kind), 0);
@@ -170,7 +169,7 @@ TEST_P(Collectives, InPlaceAndInTurn) {
   run(2, [](Rank& self) {
     put<int32_t>(self.memory, {1 + self.rank});
     for (int turn = 0; turn < 5; ++turn)
-      ncclAllReduce(at(self.memory), at(self.memory), 1, kInt32, kSum, self.communicator, nullptr);
+      ncclAllReduce(at(self.memory), at(self.memory), 1, int32, reduction_sum, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory, 1)[0], 3 * 16);
   });
 }
@@ -180,11 +179,10 @@ TEST_P(Collectives, Broadcast) {
     for (int root = 0; root < 3; ++root) {
       put<int64_t>(self.memory + from, {self.rank * 10, root});
       put<int64_t>(self.memory + to, {-1, -1});
-      ncclBroadcast(at(self.memory + from), at(self.memory + to), 2, kInt64, root, self.communicator,
-                    nullptr);
+      ncclBroadcast(at(self.memory + from), at(self.memory + to), 2, int64, root, self.communicator, nullptr);
       EXPECT_EQ(get<int64_t>(self.memory + to, 2), (std::vector<int64_t>{root * 10, root}));
       put<int64_t>(self.memory + from, {self.rank * 10, root});
-      ncclBcast(at(self.memory + from), 2, kInt64, root, self.communicator, nullptr);
+      ncclBcast(at(self.memory + from), 2, int64, root, self.communicator, nullptr);
       EXPECT_EQ(get<int64_t>(self.memory + from, 2), (std::vector<int64_t>{root * 10, root}));
     }
   });
@@ -193,7 +191,7 @@ TEST_P(Collectives, Broadcast) {
 TEST_P(Collectives, AllGather) {
   run(4, [](Rank& self) {
     put<int32_t>(self.memory + from, values_of(self.rank, 0, 2));
-    ncclAllGather(at(self.memory + from), at(self.memory + to), 2, kInt32, self.communicator, nullptr);
+    ncclAllGather(at(self.memory + from), at(self.memory + to), 2, int32, self.communicator, nullptr);
     int state = 0;
     auto all = get<int32_t>(self.memory + to, 8, &state);
     for (int rank = 0; rank < 4; ++rank)
@@ -208,7 +206,7 @@ TEST_P(Collectives, AllGatherInPlace) {
   run(2, [](Rank& self) {
     uint64_t mine = self.memory + to + static_cast<uint64_t>(self.rank) * 4;
     put<int32_t>(mine, {self.rank + 5});
-    ncclAllGather(at(mine), at(self.memory + to), 1, kInt32, self.communicator, nullptr);
+    ncclAllGather(at(mine), at(self.memory + to), 1, int32, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory + to, 2), (std::vector<int32_t>{5, 6}));
   });
 }
@@ -216,7 +214,7 @@ TEST_P(Collectives, AllGatherInPlace) {
 TEST_P(Collectives, AllToAll) {
   run(3, [](Rank& self) {
     put<int32_t>(self.memory + from, {self.rank * 10, self.rank * 10 + 1, self.rank * 10 + 2});
-    ncclAlltoAll(at(self.memory + from), at(self.memory + to), 1, kInt32, self.communicator, nullptr);
+    ncclAlltoAll(at(self.memory + from), at(self.memory + to), 1, int32, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory + to, 3),
               (std::vector<int32_t>{self.rank, 10 + self.rank, 20 + self.rank}));
   });
@@ -225,12 +223,12 @@ TEST_P(Collectives, AllToAll) {
 TEST_P(Collectives, GatherAndScatter) {
   run(3, [](Rank& self) {
     put<int32_t>(self.memory + from, {self.rank + 1});
-    ncclGather(at(self.memory + from), at(self.memory + to), 1, kInt32, 1, self.communicator, nullptr);
+    ncclGather(at(self.memory + from), at(self.memory + to), 1, int32, 1, self.communicator, nullptr);
     if (self.rank == 1) {
       EXPECT_EQ(get<int32_t>(self.memory + to, 3), (std::vector<int32_t>{1, 2, 3}));
     }
     put<int32_t>(self.memory + from, {7, 8, 9});
-    ncclScatter(at(self.memory + from), at(self.memory + to), 1, kInt32, 1, self.communicator, nullptr);
+    ncclScatter(at(self.memory + from), at(self.memory + to), 1, int32, 1, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory + to, 1)[0], 7 + self.rank);
   });
 }
@@ -240,16 +238,15 @@ TEST_P(Collectives, PreMultipliedSum) {
     float scalar = self.rank == 0 ? 0.5f : 2.0f;
     int kind = 0;
     if (self.rank == 0) {
-      ncclRedOpCreatePreMulSum(&kind, &scalar, kFloat32, 1, self.communicator);
+      ncclRedOpCreatePreMulSum(&kind, &scalar, float32, 1, self.communicator);
     } else {
       put<float>(self.memory + 8, {scalar});
-      ncclRedOpCreatePreMulSum(&kind, at(self.memory + 8), kFloat32, 0, self.communicator);
+      ncclRedOpCreatePreMulSum(&kind, at(self.memory + 8), float32, 0, self.communicator);
     }
     EXPECT_GE(kind, 5);
     put<float>(self.memory + from, {4, 6});
     ncclGroupStart();
-    ncclAllReduce(at(self.memory + from), at(self.memory + to), 2, kFloat32, kind, self.communicator,
-                  nullptr);
+    ncclAllReduce(at(self.memory + from), at(self.memory + to), 2, float32, kind, self.communicator, nullptr);
     ncclRedOpDestroy(kind, self.communicator);
     ncclGroupEnd();
     EXPECT_EQ(get<float>(self.memory + to, 2), (std::vector<float>{10, 15}));
@@ -259,10 +256,10 @@ TEST_P(Collectives, PreMultipliedSum) {
 TEST_P(Collectives, OneRankAloneGetsItsOwn) {
   run(1, [](Rank& self) {
     put<float>(self.memory + from, {1, 2});
-    ncclReduceScatter(at(self.memory + from), at(self.memory + to), 2, kFloat32, kSum, self.communicator,
-                      nullptr);
+    ncclReduceScatter(at(self.memory + from), at(self.memory + to), 2, float32, reduction_sum,
+                      self.communicator, nullptr);
     EXPECT_EQ(get<float>(self.memory + to, 2), (std::vector<float>{1, 2}));
-    ncclAlltoAll(at(self.memory + from), at(self.memory + to + 64), 2, kFloat32, self.communicator, nullptr);
+    ncclAlltoAll(at(self.memory + from), at(self.memory + to + 64), 2, float32, self.communicator, nullptr);
     EXPECT_EQ(get<float>(self.memory + to + 64, 2), (std::vector<float>{1, 2}));
   });
 }
@@ -271,13 +268,13 @@ TEST_P(Collectives, TheWorstStateIsTheResults) {
   run(3, [](Rank& self) {
     uint64_t here = self.memory + from, there = self.memory + to;
     put<float>(here, {1}, self.rank == 1 ? tmv_value_assumed : tmv_value_known);
-    ncclAllReduce(at(here), at(there), 1, kFloat32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(here), at(there), 1, float32, reduction_sum, self.communicator, nullptr);
     EXPECT_EQ(get<float>(there, 1)[0], 3);
     EXPECT_EQ(fake::state(there, 4), tmv_value_assumed);
     if (self.rank == 2) tmv_written(here, 4);
-    ncclAllReduce(at(here), at(there), 1, kFloat32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(here), at(there), 1, float32, reduction_sum, self.communicator, nullptr);
     EXPECT_EQ(fake::state(there, 4), tmv_value_unknown);
-    ncclAllGather(at(here), at(there), 1, kFloat32, self.communicator, nullptr);
+    ncclAllGather(at(here), at(there), 1, float32, self.communicator, nullptr);
     EXPECT_EQ(fake::state(there, 4), tmv_value_known);
     EXPECT_EQ(fake::state(there + 4, 4), tmv_value_assumed);
     EXPECT_EQ(fake::state(there + 8, 4), tmv_value_unknown);
@@ -290,28 +287,28 @@ TEST_P(Collectives, EveryByteHasItsState) {
     uint64_t here = self.memory + from, there = self.memory + to;
     tmv_written(here, 8);
     put<uint8_t>(here, std::vector<uint8_t>(self.rank == 0 ? 3 : 5, static_cast<uint8_t>(self.rank + 1)));
-    ncclAllGather(at(here), at(there), 8, kUint8, self.communicator, nullptr);
+    ncclAllGather(at(here), at(there), 8, uint8, self.communicator, nullptr);
     EXPECT_EQ(get<uint8_t>(there, 16),
               (std::vector<uint8_t>{1, 1, 1, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 0, 0, 0}));
     EXPECT_EQ(fake::state(there, 3), tmv_value_known);
     EXPECT_EQ(fake::state(there + 3, 1), tmv_value_unknown);
     EXPECT_EQ(fake::state(there + 8, 5), tmv_value_known);
     EXPECT_EQ(fake::state(there + 13, 1), tmv_value_unknown);
-    ncclAllReduce(at(here), at(there), 4, kUint8, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(here), at(there), 4, uint8, reduction_sum, self.communicator, nullptr);
     EXPECT_EQ(get<uint8_t>(there, 3), (std::vector<uint8_t>{3, 3, 3}));
     EXPECT_EQ(fake::state(there, 3), tmv_value_known);
     EXPECT_EQ(fake::state(there + 3, 1), tmv_value_unknown);
     // A number of which a byte is not known is not known.
     put<int32_t>(here, {1, 2});
     tmv_written(here + 1, 1);
-    ncclAllReduce(at(here), at(there), 2, kInt32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(here), at(there), 2, int32, reduction_sum, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(there + 4, 1)[0], 4);
     EXPECT_EQ(fake::state(there + 4, 4), tmv_value_known);
     for (uint64_t i = 0; i < 4; ++i) EXPECT_EQ(fake::state(there + i, 1), tmv_value_unknown);
     if (self.rank == 0) {
-      ncclSend(at(here), 2, kInt32, 1, self.communicator, nullptr);
+      ncclSend(at(here), 2, int32, 1, self.communicator, nullptr);
     } else {
-      ncclRecv(at(there), 2, kInt32, 0, self.communicator, nullptr);
+      ncclRecv(at(there), 2, int32, 0, self.communicator, nullptr);
       EXPECT_EQ(fake::state(there, 1), tmv_value_known);
       EXPECT_EQ(fake::state(there + 1, 1), tmv_value_unknown);
       EXPECT_EQ(get<int32_t>(there + 4, 1)[0], 2);
@@ -325,14 +322,16 @@ TEST_P(Collectives, LargeOnesDoNotTravel) {
     constexpr size_t most = size_t{1} << 20;
     put(self.memory + from, std::vector<uint8_t>(most + 1, static_cast<uint8_t>(self.rank + 1)));
     uint64_t there = self.memory + (1u << 24);
-    ncclAllReduce(at(self.memory + from), at(there), most, kUint8, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory + from), at(there), most, uint8, reduction_sum, self.communicator, nullptr);
     EXPECT_EQ(get<uint8_t>(there, most), std::vector<uint8_t>(most, 3));
-    ncclAllReduce(at(self.memory + from), at(there), most + 1, kUint8, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory + from), at(there), most + 1, uint8, reduction_sum, self.communicator,
+                  nullptr);
     EXPECT_FALSE(fake::waits(there, 1));
     EXPECT_EQ(fake::state(there, 1), tmv_value_unknown);
-    ncclAllReduce(at(self.memory + from), at(there), most + 1, kUint8, kMax, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory + from), at(there), most + 1, uint8, reduction_max, self.communicator,
+                  nullptr);
     EXPECT_EQ(get<uint8_t>(there, 1)[0], self.rank + 1);
-    ncclAllGather(at(self.memory + from), at(there), most / 2 + 1, kUint8, self.communicator, nullptr);
+    ncclAllGather(at(self.memory + from), at(there), most / 2 + 1, uint8, self.communicator, nullptr);
     EXPECT_FALSE(fake::waits(there, 2));
   });
 }
@@ -348,7 +347,8 @@ TEST_P(Collectives, NothingWaitsBeforeItIsRead) {
     ncclCommInitRank(&ranks[rank], 2, id, rank);
     for (uint64_t i = 0; i < 10; ++i) {
       put<int32_t>(memory + i * 4, {static_cast<int>(i) + rank});
-      ncclAllReduce(at(memory + i * 4), at(memory + 64 + i * 4), 1, kInt32, kSum, ranks[rank], nullptr);
+      ncclAllReduce(at(memory + i * 4), at(memory + 64 + i * 4), 1, int32, reduction_sum, ranks[rank],
+                    nullptr);
     }
   }
   for (uint64_t rank = 0; rank < 2; ++rank)
@@ -367,7 +367,7 @@ TEST_P(Collectives, ABarrier) {
       void* stream = at(self.memory + static_cast<uint64_t>(turn % 2));
       usleep(static_cast<useconds_t>(self.rank) * 30000);
       ++*arrived;
-      ncclAllReduce(at(self.memory), at(self.memory), 1, kFloat32, kSum, self.communicator, stream);
+      ncclAllReduce(at(self.memory), at(self.memory), 1, float32, reduction_sum, self.communicator, stream);
       fake::synchronize(stream);
       EXPECT_GE(*arrived, 3 * turn);
     }
@@ -379,11 +379,12 @@ TEST_P(Collectives, AGroupOfSeveral) {
     put<int32_t>(self.memory, {self.rank + 1, self.rank + 10, self.rank});
     ncclGroupStart();
     ncclGroupStart();
-    ncclAllReduce(at(self.memory), at(self.memory), 1, kInt32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory), at(self.memory), 1, int32, reduction_sum, self.communicator, nullptr);
     ncclGroupEnd();
     EXPECT_FALSE(fake::waits(self.memory, 12));
-    ncclBcast(at(self.memory + 4), 1, kInt32, 1, self.communicator, nullptr);
-    ncclAllReduce(at(self.memory + 8), at(self.memory + 8), 1, kInt32, kMax, self.communicator, nullptr);
+    ncclBcast(at(self.memory + 4), 1, int32, 1, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory + 8), at(self.memory + 8), 1, int32, reduction_max, self.communicator,
+                  nullptr);
     ncclGroupEnd();
     EXPECT_EQ(get<int32_t>(self.memory, 3), (std::vector<int32_t>{3, 11, 1}));
   });

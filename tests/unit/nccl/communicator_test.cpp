@@ -29,7 +29,7 @@ int rank_of(Communicator* communicator) {
 // Which ranks of the whole are in it, in their order.
 std::vector<int32_t> members(Communicator* communicator, uint64_t memory, int number) {
   put<int32_t>(memory, {number});
-  ncclAllGather(at(memory), at(memory + 64), 1, kInt32, communicator, nullptr);
+  ncclAllGather(at(memory), at(memory + 64), 1, int32, communicator, nullptr);
   return get<int32_t>(memory + 64, static_cast<size_t>(count_of(communicator)));
 }
 
@@ -51,8 +51,8 @@ TEST_P(Communicators, TwoOfTheSameRanksDoNotMix) {
     Communicator* other = nullptr;
     ncclCommInitRankScalable(&other, 2, self.rank, 1, &id, nullptr);
     put<int32_t>(self.memory, {1, 10});
-    ncclAllReduce(at(self.memory), at(self.memory), 1, kInt32, kSum, self.communicator, nullptr);
-    ncclAllReduce(at(self.memory + 4), at(self.memory + 4), 1, kInt32, kSum, other, nullptr);
+    ncclAllReduce(at(self.memory), at(self.memory), 1, int32, reduction_sum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory + 4), at(self.memory + 4), 1, int32, reduction_sum, other, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory, 2), (std::vector<int32_t>{2, 20}));
     ncclCommDestroy(other);
   });
@@ -101,8 +101,8 @@ TEST_P(Communicators, TwoSplitsOfTheSameColourDoNotMix) {
     ncclCommSplit(self.communicator, 0, self.rank, &first, nullptr);
     ncclCommSplit(self.communicator, 0, self.rank, &second, nullptr);
     put<int32_t>(self.memory, {1, 10});
-    ncclAllReduce(at(self.memory), at(self.memory), 1, kInt32, kSum, first, nullptr);
-    ncclAllReduce(at(self.memory + 4), at(self.memory + 4), 1, kInt32, kSum, second, nullptr);
+    ncclAllReduce(at(self.memory), at(self.memory), 1, int32, reduction_sum, first, nullptr);
+    ncclAllReduce(at(self.memory + 4), at(self.memory + 4), 1, int32, reduction_sum, second, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory, 2), (std::vector<int32_t>{2, 20}));
     ncclCommDestroy(first);
     ncclCommDestroy(second);
@@ -126,7 +126,7 @@ TEST_P(Communicators, AllOfOneProcess) {
   ncclGroupStart();
   for (uint64_t rank = 0; rank < 3; ++rank) {
     put<int32_t>(rank * 256, {static_cast<int32_t>(rank) + 1});
-    ncclAllReduce(at(rank * 256), at(rank * 256), 1, kInt32, kSum, all[rank], nullptr);
+    ncclAllReduce(at(rank * 256), at(rank * 256), 1, int32, reduction_sum, all[rank], nullptr);
   }
   ncclGroupEnd();
   for (uint64_t rank = 0; rank < 3; ++rank) EXPECT_EQ(get<int32_t>(rank * 256, 1)[0], 6);
@@ -136,7 +136,7 @@ TEST_P(Communicators, AllOfOneProcess) {
 TEST_P(Communicators, WhatWasSentIsThereAfterTheCommunicatorIsGone) {
   run(2, [](Rank& self) {
     put<int32_t>(self.memory, {self.rank + 1});
-    ncclAllReduce(at(self.memory), at(self.memory), 1, kInt32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory), at(self.memory), 1, int32, reduction_sum, self.communicator, nullptr);
     ncclCommDestroy(self.communicator);
     self.communicator = nullptr;
     EXPECT_EQ(get<int32_t>(self.memory, 1)[0], 3);

@@ -116,7 +116,7 @@ int tmv_copy(void* to, const void* from, size_t size) {
   std::vector<unsigned char> values, states;
   copy_states(source, size, &values, &states);
   for (size_t i = 0; i < size; ++i) keep(nullptr, target + i, &values[i], 1, states[i]);
-  return kSuccess;
+  return success;
 }
 
 void tmv_stream_awaits(void* stream, const void* key, void (*wait)(void*), void (*release)(void*),
@@ -129,11 +129,11 @@ void tmv_count_value(uint64_t, size_t) { ++counted; }
 int tmv_capture_info(void*, CaptureInfo* info) {
   *info = CaptureInfo();
   info->status = is_capturing ? 1 : 0;
-  return kSuccess;
+  return success;
 }
 
 int tmv_version(const char*) { return 22809; }
 int tmv_current_device() { return 0; }
-int tmv_malloc(int, size_t, uint64_t*) { return kOutOfMemory; }
-int tmv_free(uint64_t) { return kSuccess; }
+int tmv_malloc(int, size_t, uint64_t*) { return out_of_memory; }
+int tmv_free(uint64_t) { return success; }
 }

@@ -31,16 +31,16 @@ struct Missing : Ranks {
   static void check_alike(Rank& self) {
     uint64_t there = self.memory + 64;
     put<int32_t>(self.memory, {5, 6});
-    ncclAllReduce(at(self.memory), at(there), 2, kInt32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory), at(there), 2, int32, reduction_sum, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(there, 2), (std::vector<int32_t>{10, 12}));
     EXPECT_EQ(fake::state(there, 8), tmv_value_assumed);
-    ncclAllGather(at(self.memory), at(there), 2, kInt32, self.communicator, nullptr);
+    ncclAllGather(at(self.memory), at(there), 2, int32, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(there, 4), (std::vector<int32_t>{5, 6, 5, 6}));
     EXPECT_EQ(fake::state(there, 16), tmv_value_assumed);
-    ncclBcast(at(self.memory), 2, kInt32, 1, self.communicator, nullptr);
+    ncclBcast(at(self.memory), 2, int32, 1, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory, 2), (std::vector<int32_t>{5, 6}));
     EXPECT_EQ(fake::state(self.memory, 8), tmv_value_assumed);
-    ncclRecv(at(there), 1, kInt32, 1, self.communicator, nullptr);
+    ncclRecv(at(there), 1, int32, 1, self.communicator, nullptr);
     EXPECT_EQ(fake::state(there, 4), tmv_value_unknown);
   }
 };
@@ -76,7 +76,7 @@ TEST_F(Missing, WhatARankSentBeforeItEndedArrives) {
   run(2, [](Rank& self) {
     put<int32_t>(self.memory, {self.rank + 1});
     if (self.rank == 0) usleep(200000);
-    ncclAllReduce(at(self.memory), at(self.memory), 1, kInt32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory), at(self.memory), 1, int32, reduction_sum, self.communicator, nullptr);
     if (self.rank == 1) _exit(0);
     EXPECT_EQ(get<int32_t>(self.memory, 1)[0], 3);
     EXPECT_EQ(fake::state(self.memory, 4), tmv_value_known);
@@ -102,7 +102,7 @@ TEST_F(Missing, ALateRankIsWaitedFor) {
   run(2, [](Rank& self) {
     put<int32_t>(self.memory, {self.rank + 1});
     if (self.rank == 1) usleep(400000);
-    ncclAllReduce(at(self.memory), at(self.memory), 1, kInt32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory), at(self.memory), 1, int32, reduction_sum, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory, 1)[0], 3);
   });
   EXPECT_EQ(said(), "");
@@ -113,8 +113,8 @@ TEST_F(Missing, WhoCameTooLateOnceIsHeardAgain) {
   run(2, [](Rank& self) {
     put<int32_t>(self.memory, {self.rank + 1});
     if (self.rank == 1) usleep(500000);
-    ncclAllReduce(at(self.memory), at(self.memory + 8), 1, kInt32, kSum, self.communicator, nullptr);
-    ncclAllReduce(at(self.memory), at(self.memory + 16), 1, kInt32, kSum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory), at(self.memory + 8), 1, int32, reduction_sum, self.communicator, nullptr);
+    ncclAllReduce(at(self.memory), at(self.memory + 16), 1, int32, reduction_sum, self.communicator, nullptr);
     if (self.rank == 0) {
       EXPECT_EQ(get<int32_t>(self.memory + 8, 1)[0], 2);
       usleep(800000);
@@ -150,7 +150,8 @@ TEST_F(Missing, ALogThatIsFull) {
     double took = seconds_of([&] {
       for (int turn = 0; turn < 20; ++turn) {
         put(self.memory, values);
-        ncclAllReduce(at(self.memory), at(self.memory), 100, kInt32, kSum, self.communicator, nullptr);
+        ncclAllReduce(at(self.memory), at(self.memory), 100, int32, reduction_sum, self.communicator,
+                      nullptr);
         int state = 0;
         auto result = get<int32_t>(self.memory, 100, &state);
         if (state == tmv_value_unknown) continue;
@@ -169,7 +170,7 @@ TEST_F(Missing, ALogThatIsFull) {
 TEST_F(Missing, DifferentCallsThatMeetAreUnknown) {
   run(2, [](Rank& self) {
     put<int32_t>(self.memory, {1, 2});
-    ncclAllReduce(at(self.memory), at(self.memory + 64), self.rank == 0 ? 1 : 2, kInt32, kSum,
+    ncclAllReduce(at(self.memory), at(self.memory + 64), self.rank == 0 ? 1 : 2, int32, reduction_sum,
                   self.communicator, nullptr);
     EXPECT_EQ(fake::state(self.memory + 64, 4), tmv_value_unknown);
   });
@@ -183,17 +184,17 @@ struct Alone : Ranks {
     ncclGetUniqueId(&id);
     ncclCommInitRank(&communicator, 2, id, 0);
     put<int32_t>(0x100, {5, 6});
-    ncclAllGather(at(0x100), at(0x200), 2, kInt32, communicator, nullptr);
+    ncclAllGather(at(0x100), at(0x200), 2, int32, communicator, nullptr);
     EXPECT_EQ(get<int32_t>(0x200, 4), (std::vector<int32_t>{5, 6, 5, 6}));
     EXPECT_EQ(fake::counted_values(), 1u);
-    ncclAllReduce(at(0x100), at(0x200), 2, kInt32, kMax, communicator, nullptr);
+    ncclAllReduce(at(0x100), at(0x200), 2, int32, reduction_max, communicator, nullptr);
     EXPECT_EQ(get<int32_t>(0x200, 2), (std::vector<int32_t>{5, 6}));
-    ncclAllReduce(at(0x100), at(0x200), 2, kInt32, kSum, communicator, nullptr);
+    ncclAllReduce(at(0x100), at(0x200), 2, int32, reduction_sum, communicator, nullptr);
     EXPECT_EQ(fake::state(0x200, 8), tmv_value_unknown);
-    ncclBcast(at(0x100), 2, kInt32, 1, communicator, nullptr);
+    ncclBcast(at(0x100), 2, int32, 1, communicator, nullptr);
     EXPECT_EQ(get<int32_t>(0x100, 2), (std::vector<int32_t>{5, 6}));
     put<int32_t>(0x200, {5, 6});
-    ncclRecv(at(0x200), 2, kInt32, 1, communicator, nullptr);
+    ncclRecv(at(0x200), 2, int32, 1, communicator, nullptr);
     EXPECT_EQ(fake::state(0x200, 8), tmv_value_unknown);
     Communicator* child = nullptr;
     ncclCommSplit(communicator, 0, 0, &child, nullptr);
@@ -230,7 +231,7 @@ TEST_F(Alone, InAChildMadeByFork) {
   pid_t child = fork();
   if (child == 0) {
     put<int32_t>(0x100, {5});
-    ncclAllGather(at(0x100), at(0x200), 1, kInt32, communicator, nullptr);
+    ncclAllGather(at(0x100), at(0x200), 1, int32, communicator, nullptr);
     bool right = get<int32_t>(0x200, 2) == std::vector<int32_t>{5, 5};
     ncclCommDestroy(communicator);
     _exit(right ? 0 : 1);
@@ -243,8 +244,8 @@ TEST_F(Alone, InAChildMadeByFork) {
   ncclCommInitRank(&other, 2, id, 1);
   for (uint64_t rank = 0; rank < 2; ++rank) {
     put<int32_t>(0x100 + rank * 64, {static_cast<int>(rank) + 1});
-    ncclAllReduce(at(0x100 + rank * 64), at(0x100 + rank * 64), 1, kInt32, kSum, rank ? other : communicator,
-                  nullptr);
+    ncclAllReduce(at(0x100 + rank * 64), at(0x100 + rank * 64), 1, int32, reduction_sum,
+                  rank ? other : communicator, nullptr);
   }
   EXPECT_EQ(get<int32_t>(0x140, 1)[0], 3);
   ncclCommDestroy(communicator);

@@ -15,7 +15,7 @@ struct PointToPoint : EitherWay {};
 
 TEST_P(PointToPoint, EverySizeAndTypeArrivesAsItWasSent) {
   run(2, [](Rank& self) {
-    for (int type = kInt8; type <= kFloat8e5m2; ++type) {
+    for (int type = int8; type <= float8e5m2; ++type) {
       for (size_t count : {1u, 3u, 1000u}) {
         std::vector<unsigned char> sent(count * element_bytes(type));
         for (size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<unsigned char>(i * 7 + count);
@@ -37,13 +37,13 @@ TEST_P(PointToPoint, EveryPairCountsItsOwn) {
       for (int peer = 0; peer < 3; ++peer) {
         if (peer == self.rank || (turn + peer + self.rank) % 2) continue;
         put<int32_t>(self.memory, {self.rank * 100 + peer * 10 + turn});
-        ncclSend(at(self.memory), 1, kInt32, peer, self.communicator, nullptr);
+        ncclSend(at(self.memory), 1, int32, peer, self.communicator, nullptr);
       }
     }
     for (int peer = 2; peer >= 0; --peer) {
       for (int turn = 0; turn < 4; ++turn) {
         if (peer == self.rank || (turn + peer + self.rank) % 2) continue;
-        ncclRecv(at(self.memory + 4), 1, kInt32, peer, self.communicator, nullptr);
+        ncclRecv(at(self.memory + 4), 1, int32, peer, self.communicator, nullptr);
         EXPECT_EQ(get<int32_t>(self.memory + 4, 1)[0], peer * 100 + self.rank * 10 + turn);
       }
     }
@@ -56,10 +56,10 @@ TEST_P(PointToPoint, AGroupInWhichEveryoneReceivesFirst) {
     put<int64_t>(self.memory, {self.rank});
     int next = (self.rank + 1) % 4, previous = (self.rank + 3) % 4;
     ncclGroupStart();
-    ncclRecv(at(self.memory + 8), 1, kInt64, previous, self.communicator, nullptr);
-    ncclSend(at(self.memory), 1, kInt64, next, self.communicator, nullptr);
-    ncclRecv(at(self.memory + 16), 1, kInt64, self.rank, self.communicator, nullptr);
-    ncclSend(at(self.memory), 1, kInt64, self.rank, self.communicator, nullptr);
+    ncclRecv(at(self.memory + 8), 1, int64, previous, self.communicator, nullptr);
+    ncclSend(at(self.memory), 1, int64, next, self.communicator, nullptr);
+    ncclRecv(at(self.memory + 16), 1, int64, self.rank, self.communicator, nullptr);
+    ncclSend(at(self.memory), 1, int64, self.rank, self.communicator, nullptr);
     ncclGroupEnd();
     EXPECT_EQ(get<int64_t>(self.memory + 8, 2), (std::vector<int64_t>{previous, self.rank}));
   });
@@ -70,8 +70,8 @@ TEST_P(PointToPoint, AnExchangeInOneBuffer) {
   run(2, [](Rank& self) {
     put<int64_t>(self.memory, {self.rank});
     ncclGroupStart();
-    ncclRecv(at(self.memory), 1, kInt64, 1 - self.rank, self.communicator, nullptr);
-    ncclSend(at(self.memory), 1, kInt64, 1 - self.rank, self.communicator, nullptr);
+    ncclRecv(at(self.memory), 1, int64, 1 - self.rank, self.communicator, nullptr);
+    ncclSend(at(self.memory), 1, int64, 1 - self.rank, self.communicator, nullptr);
     ncclGroupEnd();
     EXPECT_EQ(get<int64_t>(self.memory, 1)[0], 1 - self.rank);
   });
@@ -84,8 +84,8 @@ TEST_P(PointToPoint, AllToAllOfUnequalSizes) {
     ncclGroupStart();
     for (int peer = 0; peer < 3; ++peer, in += 256, out += 256) {
       put(in, std::vector<int32_t>(size(self.rank, peer), self.rank * 10 + peer));
-      ncclSend(at(in), size(self.rank, peer), kInt32, peer, self.communicator, nullptr);
-      ncclRecv(at(out), size(peer, self.rank), kInt32, peer, self.communicator, nullptr);
+      ncclSend(at(in), size(self.rank, peer), int32, peer, self.communicator, nullptr);
+      ncclRecv(at(out), size(peer, self.rank), int32, peer, self.communicator, nullptr);
     }
     ncclGroupEnd();
     for (int peer = 0; peer < 3; ++peer)
@@ -98,18 +98,18 @@ TEST_P(PointToPoint, UnknownArrivesAsUnknownAndLargeOnesDoNotTravel) {
   run(2, [](Rank& self) {
     constexpr size_t large = (size_t{1} << 20) + 1;
     if (self.rank == 0) {
-      ncclSend(at(self.memory), 4, kInt32, 1, self.communicator, nullptr);
-      ncclSend(at(self.memory), large, kInt8, 1, self.communicator, nullptr);
+      ncclSend(at(self.memory), 4, int32, 1, self.communicator, nullptr);
+      ncclSend(at(self.memory), large, int8, 1, self.communicator, nullptr);
       put<int32_t>(self.memory, {5}, tmv_value_assumed);
-      ncclSend(at(self.memory), 1, kInt32, 1, self.communicator, nullptr);
+      ncclSend(at(self.memory), 1, int32, 1, self.communicator, nullptr);
     } else {
       put<int32_t>(self.memory, {1, 2, 3, 4});
-      ncclRecv(at(self.memory), 4, kInt32, 0, self.communicator, nullptr);
+      ncclRecv(at(self.memory), 4, int32, 0, self.communicator, nullptr);
       EXPECT_EQ(fake::state(self.memory, 16), tmv_value_unknown);
       put<int32_t>(self.memory, {1});
-      ncclRecv(at(self.memory), large, kInt8, 0, self.communicator, nullptr);
+      ncclRecv(at(self.memory), large, int8, 0, self.communicator, nullptr);
       EXPECT_EQ(fake::state(self.memory, 4), tmv_value_unknown);
-      ncclRecv(at(self.memory), 1, kInt32, 0, self.communicator, nullptr);
+      ncclRecv(at(self.memory), 1, int32, 0, self.communicator, nullptr);
       EXPECT_EQ(get<int32_t>(self.memory, 1)[0], 5);
       EXPECT_EQ(fake::state(self.memory, 4), tmv_value_assumed);
     }
@@ -120,8 +120,8 @@ TEST_P(PointToPoint, UnknownArrivesAsUnknownAndLargeOnesDoNotTravel) {
 TEST_P(PointToPoint, PassedOn) {
   run(4, [](Rank& self) {
     if (self.rank == 0) put<int32_t>(self.memory, {42});
-    if (self.rank > 0) ncclRecv(at(self.memory), 1, kInt32, self.rank - 1, self.communicator, nullptr);
-    if (self.rank < 3) ncclSend(at(self.memory), 1, kInt32, self.rank + 1, self.communicator, nullptr);
+    if (self.rank > 0) ncclRecv(at(self.memory), 1, int32, self.rank - 1, self.communicator, nullptr);
+    if (self.rank < 3) ncclSend(at(self.memory), 1, int32, self.rank + 1, self.communicator, nullptr);
     EXPECT_EQ(get<int32_t>(self.memory, 1)[0], 42);
   });
 }
@@ -129,12 +129,12 @@ TEST_P(PointToPoint, PassedOn) {
 TEST_P(PointToPoint, NothingOfNothing) {
   run(2, [](Rank& self) {
     if (self.rank == 0) {
-      ncclSend(at(self.memory), 0, kInt32, 1, self.communicator, nullptr);
+      ncclSend(at(self.memory), 0, int32, 1, self.communicator, nullptr);
       put<int32_t>(self.memory, {3});
-      ncclSend(at(self.memory), 1, kInt32, 1, self.communicator, nullptr);
+      ncclSend(at(self.memory), 1, int32, 1, self.communicator, nullptr);
     } else {
-      ncclRecv(at(self.memory), 0, kInt32, 0, self.communicator, nullptr);
-      ncclRecv(at(self.memory), 1, kInt32, 0, self.communicator, nullptr);
+      ncclRecv(at(self.memory), 0, int32, 0, self.communicator, nullptr);
+      ncclRecv(at(self.memory), 1, int32, 0, self.communicator, nullptr);
       EXPECT_EQ(get<int32_t>(self.memory, 1)[0], 3);
     }
   });

@@ -6,7 +6,7 @@
 
 namespace {
 
-constexpr size_t kGranule = size_t{2} << 20;
+constexpr size_t granule = size_t{2} << 20;
 
 CUcontext context_of(int device) {
   CUcontext context = nullptr;
@@ -86,14 +86,14 @@ TEST(Driver, GrowsASegmentByMapping) {
   size_t granularity = 0;
   EXPECT_EQ(cuMemGetAllocationGranularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
             CUDA_SUCCESS);
-  ASSERT_EQ(granularity, kGranule);
+  ASSERT_EQ(granularity, granule);
   CUdeviceptr base = 0;
-  ASSERT_EQ(cuMemAddressReserve(&base, 16 * kGranule, 0, 0, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAddressReserve(&base, 16 * granule, 0, 0, 0), CUDA_SUCCESS);
   CUmemGenericAllocationHandle handle = 0, found = 0;
-  EXPECT_EQ(cuMemCreate(&handle, kGranule + 1, &properties, 0), CUDA_ERROR_INVALID_VALUE);
-  ASSERT_EQ(cuMemCreate(&handle, kGranule, &properties, 0), CUDA_SUCCESS);
-  EXPECT_EQ(cuMemMap(base, kGranule, 0, handle, 0), CUDA_SUCCESS);
-  EXPECT_EQ(cuMemMap(base, kGranule, 0, handle, 0), CUDA_ERROR_ALREADY_MAPPED);
+  EXPECT_EQ(cuMemCreate(&handle, granule + 1, &properties, 0), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuMemCreate(&handle, granule, &properties, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemMap(base, granule, 0, handle, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemMap(base, granule, 0, handle, 0), CUDA_ERROR_ALREADY_MAPPED);
   EXPECT_EQ(cuMemRetainAllocationHandle(&found, reinterpret_cast<void*>(base + 1)), CUDA_SUCCESS);
   EXPECT_EQ(found, handle);
   CUmemAllocationProp told{};
@@ -101,13 +101,13 @@ TEST(Driver, GrowsASegmentByMapping) {
   EXPECT_EQ(told.location.id, 1);
   size_t size = 0;
   EXPECT_EQ(cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, base + 7), CUDA_SUCCESS);
-  EXPECT_EQ(size, kGranule);
-  EXPECT_EQ(cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, base + kGranule * 20),
+  EXPECT_EQ(size, granule);
+  EXPECT_EQ(cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, base + granule * 20),
             CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuMemUnmap(base, kGranule), CUDA_SUCCESS);
-  EXPECT_EQ(cuMemUnmap(base, kGranule), CUDA_ERROR_NOT_MAPPED);
+  EXPECT_EQ(cuMemUnmap(base, granule), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemUnmap(base, granule), CUDA_ERROR_NOT_MAPPED);
   EXPECT_EQ(cuMemRelease(handle), CUDA_SUCCESS);
-  EXPECT_EQ(cuMemAddressFree(base, 16 * kGranule), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAddressFree(base, 16 * granule), CUDA_SUCCESS);
 }
 
 }  // namespace
