@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <filesystem>
+
 namespace torchmem {
 
 namespace {
@@ -35,6 +37,8 @@ void start_log(const CommonOptions& options) {
   logger->set_pattern("torchmem: [%l] %v");
   logger->set_level(spdlog::level::from_str(options.log_level));
   spdlog::set_default_logger(std::move(logger));
+  std::error_code error;
+  spdlog::debug("torchmem {} in {}", TORCHMEM_VERSION, std::filesystem::current_path(error).string());
 }
 
 std::vector<std::string> spell_out_json(int count, const char* const* arguments) {

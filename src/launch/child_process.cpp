@@ -2,6 +2,8 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <spdlog/fmt/ranges.h>
+#include <spdlog/spdlog.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,13 +96,21 @@ pid_t ChildGroup::start_process(const ChildOptions& options) {
     std::vector<std::string> key = options.environment;
     key.push_back(options.arguments[0]);
     std::unique_ptr<WarmProgram>& program = warm_[std::move(key)];
-    if (!program)
+    if (!program) {
       program = std::make_unique<WarmProgram>(options.arguments[0], options.environment, signals_->before());
-    if (std::optional<pid_t> copy = program->start(options.arguments[1])) return *copy;
+      spdlog::debug("loaded {} once, to fork each of its runs", options.arguments[0]);
+    }
+    if (std::optional<pid_t> copy = program->start(options.arguments[1])) {
+      spdlog::debug("process {} is a fork of it: {}", *copy, fmt::join(options.arguments, " "));
+      return *copy;
+    }
+    spdlog::debug("the loaded {} does not answer; started anew", options.arguments[0]);
   }
   std::vector<Redirection> redirections;
   if (options.output_to_stderr) redirections.push_back({STDERR_FILENO, STDOUT_FILENO});
-  return spawn(options.arguments, options.environment, signals_->before(), redirections);
+  pid_t child = spawn(options.arguments, options.environment, signals_->before(), redirections);
+  spdlog::debug("process {} started: {}", child, fmt::join(options.arguments, " "));
+  return child;
 }
 
 size_t ChildGroup::running() const { return children_.size(); }
@@ -137,6 +147,7 @@ std::pair<size_t, ChildResult> ChildGroup::wait(const std::function<void()>& mea
         throw std::system_error(errno, std::generic_category(), "wait for a program");
       if (ended == child->pid) {
         std::pair<size_t, ChildResult> result(child->number, child->result);
+        spdlog::debug("process {} ended {}", ended, end_text(child->result));
         children_.erase(child);
         return result;
       }
@@ -187,6 +198,12 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
     if (!value.empty()) result.push_back(name + "=" + value);
   }
   return result;
+}
+
+std::string end_text(const ChildResult& result) {
+  std::string text = WIFSIGNALED(result.status) ? "by " + signal_name(WTERMSIG(result.status))
+                                                : "with code " + std::to_string(WEXITSTATUS(result.status));
+  return result.interrupted ? text + ", interrupted" : text;
 }
 
 std::string signal_name(int signal) {

@@ -81,6 +81,9 @@ ChildResult run_child(const ChildOptions& options, const std::function<void()>& 
 // This process's environment with some variables set (or, with an empty value, removed).
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& changes);
 
+// "with code 2", "by SIGKILL (signal 9)", "by SIGINT (signal 2), interrupted".
+std::string end_text(const ChildResult& result);
+
 // "SIGKILL (signal 9)".
 std::string signal_name(int signal);
 

@@ -1,5 +1,7 @@
 #include "launch/device_choice.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -90,7 +92,9 @@ std::vector<json> device_profiles() {
   return profiles;
 }
 
-DeviceChoice choose_device(std::string_view text) {
+namespace {
+
+DeviceChoice choose(std::string_view text) {
   size_t colon = text.find(':');
   std::string_view kind = text.substr(0, colon);
   bool has_more = colon != std::string_view::npos;
@@ -119,6 +123,19 @@ DeviceChoice choose_device(std::string_view text) {
   }
   DeviceChoice choice = choose_virtual(std::string(default_profile));
   choice.why = "auto: " + real.why_none;
+  return choice;
+}
+
+}  // namespace
+
+DeviceChoice choose_device(std::string_view text) {
+  DeviceChoice choice = choose(text);
+  const std::string why = choice.why.empty() ? "as asked for" : choice.why;
+  if (choice.kind == DeviceChoice::Kind::cuda) {
+    spdlog::debug("device cuda:{} ({})", choice.index, why);
+  } else {
+    spdlog::debug("device virtual:{} of {} ({})", choice.profile_id, choice.profile_file.string(), why);
+  }
   return choice;
 }
 

@@ -110,14 +110,16 @@ EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, boo
                 std::string("cannot ") + error.what() + " (TMPDIR names another place)");
   }
   child_.arguments.push_back(request_file.string());
-  spdlog::debug("starting {} {}", child_.arguments[0], child_.arguments[1]);
+  for (const auto& [name, value] : changes) spdlog::debug("the engine's environment: {}={}", name, value);
+  spdlog::debug("the engine's request: {}", request_json(request).dump());
 }
 
 Run EngineProcess::finish(const ChildResult& result) const {
-  spdlog::debug("the engine ended with status {}", result.status);
   Run run;
   run.is_ours = true;
   if (std::filesystem::exists(stream_)) run = read_stream_file(stream_);
+  spdlog::debug("the engine's stream told of {} phases and {} stacks{}", run.phases.size(), run.stacks.size(),
+                run.has_segments ? "" : ", and ends early");
   // An interrupted engine may call the interruption an error of its own.
   if (!run.error || result.interrupted) run.error = error_of_end(result, run, stream_);
   if (!run.traces.empty()) complete_segments(run);

@@ -1,5 +1,7 @@
 #include "launch/preload.h"
 
+#include <spdlog/spdlog.h>
+
 namespace torchmem {
 
 namespace fs = std::filesystem;
@@ -15,7 +17,11 @@ PreloadList::PreloadList(const std::vector<fs::path>& libraries) {
     // The folder, not the file: a library finds its data beside itself.
     fs::path folder = fs::path(path).parent_path();
     auto [known, is_new] = linked_.try_emplace(folder, links_->path() / std::to_string(linked_.size()));
-    if (is_new) fs::create_directory_symlink(folder, known->second);
+    if (is_new) {
+      fs::create_directory_symlink(folder, known->second);
+      spdlog::debug("LD_PRELOAD takes no such path as {}: linked as {}", folder.string(),
+                    known->second.string());
+    }
     paths_.push_back((known->second / library.filename()).string());
   }
 }

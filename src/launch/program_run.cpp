@@ -1,6 +1,7 @@
 #include "launch/program_run.h"
 
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,9 @@ void check_torch(const std::vector<std::string>& program) {
   std::optional<Interpreter> interpreter = find_interpreter(program);
   if (!interpreter) return;
   std::optional<ProgramTorch> torch = find_torch(*interpreter);
+  spdlog::debug("the program's Python: {}{}; {}", interpreter->path,
+                interpreter->is_certain ? "" : " (assumed: the program is none)",
+                torch ? torch_text(*torch) : "it has no torch");
   if (!torch) return;  // not there: the program will say so itself, if it wants it
   std::ifstream in(torch_json_path());
   json built = json::parse(in, nullptr, /*allow_exceptions=*/false);
@@ -118,6 +122,7 @@ ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoi
   ChildOptions child;
   child.arguments = program;
   child.environment = environment_with(changes);
+  for (const auto& [name, value] : changes) spdlog::debug("the program's environment: {}={}", name, value);
   try {
     result_ = run_child(child);
   } catch (const std::system_error& error) {

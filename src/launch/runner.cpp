@@ -1,5 +1,7 @@
 #include "launch/runner.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -68,6 +70,7 @@ Runner::Runner(const std::string& what, bool is_quiet, size_t at_once)
 
 void Runner::run(const std::vector<Job>& jobs, const OnResult& on_result) {
   size_t at_once = std::any_of(jobs.begin(), jobs.end(), is_real) ? 1 : at_once_;
+  spdlog::debug("{} runs, at most {} at once", jobs.size(), at_once);
   std::map<size_t, std::pair<size_t, std::unique_ptr<EngineProcess>>> running;  // by the child's number
   size_t next = 0;
   size_t done = 0;
@@ -78,6 +81,7 @@ void Runner::run(const std::vector<Job>& jobs, const OnResult& on_result) {
   };
   auto start = [&] {
     size_t index = next++;
+    spdlog::debug("run {} of {}: {}", index + 1, jobs.size(), jobs[index].name);
     if (children_.interrupted()) {
       give(index, failed_run(ErrorKind::interrupted, "interrupted before it was run"));
       return;
