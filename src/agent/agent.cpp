@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <exception>
 
+#include "agent/assumptions_file.h"
 #include "agent/compile_watch.h"
-#include "agent/findings_file.h"
 #include "agent/peaks.h"
 #include "agent/recording.h"
 #include "values/virtual_device.h"
@@ -41,7 +41,7 @@ extern "C" __attribute__((visibility("default"))) bool torchmem_agent_start() {
   }
   try {
     if (auto* keep_large = torchmem::values::virtual_device().keep_large) keep_large();
-    if (!torchmem::agent::start_recording()) torchmem::agent::write_findings();
+    if (!torchmem::agent::start_recording()) torchmem::agent::write_assumptions();
     torchmem::agent::watch_for_compilation();
   } catch (const c10::Error& error) {
     cannot_record(error.what_without_backtrace());

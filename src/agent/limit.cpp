@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "capture/findings.h"
+#include "capture/assumptions.h"
 
 namespace torchmem::agent {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "capture/assumption.h"
 #include "capture/assumptions.h"
 #include "capture/decisions.h"
 #include "capture/dtype.h"
-#include "capture/finding.h"
-#include "capture/findings.h"
+#include "capture/given_values.h"
 #include "capture/saves.h"
 #include "torchmem/bytes.h"
 #include "values/compute.h"
@@ -34,7 +34,7 @@ constexpr std::uint64_t next_warning = 10;
 struct State {
   std::mutex mutex;
   std::function<void(const std::string&)> end;
-  Assumptions assumptions;
+  GivenValues given_values;
   std::map<std::string, std::uint64_t> reads;  // of assumed values, by line
   std::uint64_t all_reads = 0;
   std::uint64_t most_reads = 0;  // 0: as many as there are
@@ -54,7 +54,7 @@ std::string place_text(const CallSite& site) {
 void say(const std::string& text) { std::fprintf(stderr, "torchmem: %s\n", text.c_str()); }
 
 // Of a place that reads again and again, and of all together.
-void watch_reads(const CallSite& site, const Finding& finding) {
+void watch_reads(const CallSite& site, const Assumption& assumption) {
   std::uint64_t here = 0;
   std::uint64_t all = 0;
   {
@@ -67,8 +67,8 @@ void watch_reads(const CallSite& site, const Finding& finding) {
   if (here == next)
     say(place_text(site) + " has read a value " + std::to_string(here) +
         " times that the virtual GPU does not know (" +
-        (finding.site.op.empty() ? "a copy to the host" : finding.site.op) + ", taken for " +
-        finding.taken_for +
+        (assumption.site.op.empty() ? "a copy to the host" : assumption.site.op) + ", taken for " +
+        assumption.taken_for +
         "). A loop that waits for it to change never ends: say what it is with --assume, or end the run "
         "after so "
         "many with --max-assumed-reads.");
@@ -83,10 +83,10 @@ std::string bulk_text(at::ScalarType dtype, std::size_t bytes, std::uint64_t add
          dtype_name(dtype);
 }
 
-void warn_of_bulk(const Finding& finding, std::size_t bytes) {
-  say(place_text(finding.site) + " copies " + format_bytes(bytes) +
-      " to the host that this device does not hold, since no kernel ran (" + finding.what +
-      "). What is made of it has made-up numbers, " + finding.taken_for +
+void warn_of_bulk(const Assumption& assumption, std::size_t bytes) {
+  say(place_text(assumption.site) + " copies " + format_bytes(bytes) +
+      " to the host that this device does not hold, since no kernel ran (" + assumption.what +
+      "). What is made of it has made-up numbers, " + assumption.taken_for +
       " and the like: do not overwrite a real file with it.");
 }
 
@@ -110,7 +110,7 @@ bool write_answer(std::int64_t answer, void* to, std::size_t bytes, at::ScalarTy
 }  // namespace
 
 void expect_assumed_reads() {
-  state().assumptions = Assumptions::from_environment();
+  state().given_values = GivenValues::from_environment();
   if (const char* most = std::getenv("TORCHMEM_MAX_ASSUMED_READS"))
     state().most_reads = std::strtoull(most, nullptr, 10);
 }
@@ -127,25 +127,25 @@ int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, con
     values::fill_unknown(dtype, static_cast<char*>(to) + gaps[i].offset, gaps[i].bytes);
   if (state().uncounted > 0) return VirtualDevice::not_assumed;
   CallSite site = current_call_site();
-  Finding finding;
-  finding.kind = "assumed_value";
-  finding.name = site.op.empty() ? "copy to the host" : site.op;
+  Assumption assumption;
+  assumption.kind = "assumed_value";
+  assumption.name = site.op.empty() ? "copy to the host" : site.op;
   bool was_said = false;
   if (to != nullptr && bytes >= c10::elementSize(dtype)) {
     {
       const std::lock_guard lock(state().mutex);
-      was_said = state().assumptions.apply(site, dtype, to, bytes);
+      was_said = state().given_values.apply(site, dtype, to, bytes);
     }
-    finding.taken_for = values::text_of(dtype, to);
+    assumption.taken_for = values::text_of(dtype, to);
   }
-  finding.site = std::move(site);
+  assumption.site = std::move(site);
   const bool is_bulk = to != nullptr && bytes >= bulk;
-  if (is_bulk && is_new_finding(finding)) finding.what = bulk_text(dtype, bytes, address);
+  if (is_bulk && is_new_assumption(assumption)) assumption.what = bulk_text(dtype, bytes, address);
   // Asked once for each place: it takes a look at the program's text.
-  if (!was_said && !reading.is_status && !is_bulk && is_new_finding(finding))
-    finding.decides = is_answer && dtype != at::kBool ? "size" : what_it_decides(reading, finding.site);
-  const Finding copy = finding;
-  const bool is_first = add_finding(std::move(finding), bytes);
+  if (!was_said && !reading.is_status && !is_bulk && is_new_assumption(assumption))
+    assumption.decides = is_answer && dtype != at::kBool ? "size" : what_it_decides(reading, assumption.site);
+  const Assumption copy = assumption;
+  const bool is_first = add_assumption(std::move(assumption), bytes);
   if (is_bulk && is_first) warn_of_bulk(copy, bytes);
   if (!is_bulk) watch_reads(copy.site, copy);
   return was_said ? VirtualDevice::assumed_all : VirtualDevice::assumed_gaps;

@@ -11,7 +11,7 @@ namespace torchmem::capture {
 void expect_assumed_reads();
 
 // The virtual device's question: what the bytes that the host reads are taken for. Notes the read as a
-// finding, and says what must be said at once.
+// assumption, and says what must be said at once.
 int value_assumed(void* user, std::uint64_t address, std::size_t bytes, void* to,
                   const values::VirtualDevice::Gap* gaps, std::size_t count);
 

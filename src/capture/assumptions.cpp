@@ -1,69 +1,132 @@
 #include "capture/assumptions.h"
 
-#include <ATen/EmptyTensor.h>
-#include <ATen/Functions.h>
-
 #include <cstdlib>
-#include <cstring>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <sstream>
+#include <map>
+#include <mutex>
+#include <utility>
 
-#include "values/compute.h"
+#include "capture/assumed_reads.h"
+#include "capture/assumption.h"
+#include "capture/call_site.h"
+#include "values/observer.h"
+#include "values/virtual_device.h"
 
 namespace torchmem::capture {
 namespace {
 
-std::optional<double> parse_value(std::string text) {
-  const auto begin = text.find_first_not_of(' ');
-  if (begin == std::string::npos) return std::nullopt;
-  text = text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-  if (text == "true") return 1;
-  if (text == "false") return 0;
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return *end == '\0' ? std::optional(value) : std::nullopt;
+using values::VirtualDevice;
+
+constexpr int recorded = 0;
+constexpr int unknown = 2;
+constexpr int without = 3;
+struct Repeats {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct State {
+  std::function<StreamWriter&()> writer;
+  std::mutex mutex;
+  std::map<Assumption, Repeats> assumptions;
+};
+
+State*& the_state() {
+  static auto* instance = new State;
+  return instance;
 }
 
-bool is_at(const CallSite& site, const std::string& place) {
-  if (site.op == place) return true;
-  if (!site.line.ends_with(place)) return false;
-  return site.line.size() == place.size() || site.line[site.line.size() - place.size() - 1] == '/';
+State& state() { return *the_state(); }
+
+void write(const Assumption& assumption, std::uint64_t count, std::uint64_t bytes) {
+  nlohmann::json record = {
+      {"kind", assumption.kind}, {"name", assumption.name}, {"count", count}, {"bytes", bytes}};
+  if (!assumption.problem.empty()) record["problem"] = assumption.problem;
+  if (!assumption.site.op.empty()) record["op"] = assumption.site.op;
+  if (!assumption.site.module.empty()) record["module"] = assumption.site.module;
+  if (!assumption.site.line.empty()) record["line"] = assumption.site.line;
+  if (!assumption.taken_for.empty()) record["taken_for"] = assumption.taken_for;
+  if (!assumption.decides.empty()) record["decides"] = assumption.decides;
+  if (!assumption.what.empty()) record["what"] = assumption.what;
+  if (assumption.how == unknown) record["unknown"] = true;  // the size was taken as 0
+  if (assumption.how == without) record["without"] = true;  // it did not fit
+  StreamWriter& writer = state().writer();
+  writer.assumption(record);
+}
+
+void workspace(void*, const char* library, const char* operation, const char* problem, std::size_t bytes,
+               int how) {
+  if (how == recorded) return;
+  Assumption assumption;
+  assumption.kind = "estimated_workspace";
+  assumption.name = std::string(library) + " " + operation;
+  assumption.problem = problem == nullptr ? "" : problem;
+  assumption.site = current_call_site();
+  assumption.how = how;
+  add_assumption(std::move(assumption), bytes);
+}
+
+void unmodelled(void*, const char* library, const char* function) {
+  Assumption assumption;
+  assumption.kind = "unmodelled_call";
+  assumption.name = function;
+  assumption.problem = library;
+  assumption.site = current_call_site();
+  add_assumption(std::move(assumption), 0);
+}
+
+values::Mode mode_from_environment() {
+  const char* word = std::getenv("TORCHMEM_VALUES");
+  return values::parse_mode(word == nullptr ? "" : word).value_or(values::Mode::small);
 }
 
 }  // namespace
 
-Assumptions Assumptions::from_environment() {
-  Assumptions result;
-  const char* text = std::getenv("TORCHMEM_ASSUME");
-  if (text == nullptr) return result;
-  const auto pairs = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!pairs.is_array()) return result;
-  for (const auto& pair : pairs) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) continue;
-    Given given;
-    given.place = pair[0].get<std::string>();
-    std::istringstream list(pair[1].get<std::string>());
-    for (std::string word; std::getline(list, word, ',');) {
-      if (const auto value = parse_value(word)) given.values.push_back(*value);
-    }
-    if (!given.values.empty()) result.given_.push_back(std::move(given));
-  }
-  return result;
+bool is_new_assumption(const Assumption& assumption) {
+  const std::lock_guard lock(state().mutex);
+  return !state().assumptions.contains(assumption);
 }
 
-bool Assumptions::apply(const CallSite& site, at::ScalarType dtype, void* to, std::size_t bytes) {
-  for (Given& given : given_) {
-    if (!is_at(site, given.place)) continue;
-    const double value = given.values[given.next];
-    if (given.next + 1 < given.values.size()) ++given.next;
-    const values::Unseen unseen;
-    const auto elements = static_cast<std::int64_t>(bytes / c10::elementSize(dtype));
-    const at::Tensor all = at::full({elements}, value, at::TensorOptions(at::kDouble)).to(dtype);
-    std::memcpy(to, all.const_data_ptr(), all.nbytes());
-    return true;
+bool add_assumption(Assumption assumption, std::uint64_t bytes) {
+  const std::lock_guard lock(state().mutex);
+  const auto [slot, inserted] = state().assumptions.try_emplace(std::move(assumption));
+  if (inserted) {
+    write(slot->first, 1, bytes);
+    state().writer().flush();
+  } else {
+    ++slot->second.count;
+    slot->second.bytes += bytes;
   }
-  return false;
+  return inserted;
+}
+
+void observe_virtual_device(std::function<StreamWriter&()> writer) {
+  if (!values::virtual_device().present()) return;
+  state().writer = std::move(writer);
+  expect_assumed_reads();
+  const VirtualDevice::Observer observer = {nullptr,
+                                            value_assumed,
+                                            workspace,
+                                            unmodelled,
+                                            [](void*, void* work) { values::launch_captured(work); },
+                                            [](void*, void* work) { values::drop_captured(work); }};
+  values::virtual_device().set_observer(&observer);
+  values::watch_values(mode_from_environment());
+}
+
+void write_repeats() {
+  const std::lock_guard lock(state().mutex);
+  for (auto& [assumption, repeats] : state().assumptions) {
+    if (repeats.count == 0) continue;
+    write(assumption, repeats.count, repeats.bytes);
+    repeats = {};
+  }
+}
+
+void forget_assumptions() {
+  // Another one: a thread of the parent's may have held the lock of this one.
+  auto* own = new State;
+  own->writer = state().writer;
+  the_state() = own;
 }
 
 }  // namespace torchmem::capture

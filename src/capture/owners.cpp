@@ -9,6 +9,7 @@
 #include "capture/call_site.h"
 #include "capture/dtype.h"
 #include "capture/held.h"
+#include "capture/operator_tracking.h"
 #include "values/tensor_memory.h"
 
 namespace torchmem::capture {

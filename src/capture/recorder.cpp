@@ -10,9 +10,10 @@
 #include <mutex>
 #include <string_view>
 
+#include "capture/assumptions.h"
 #include "capture/call_site.h"
-#include "capture/findings.h"
 #include "capture/held.h"
+#include "capture/operator_tracking.h"
 #include "capture/saved_tensors.h"
 #include "capture/snapshot_json.h"
 #include "capture/statistics.h"
@@ -169,7 +170,7 @@ Recorder::Recorder(const Options& options) : device_(options.device), in_turns_(
     }
     watch_workspaces();
   }
-  // A virtual device's findings have an operator and a line, whatever is recorded.
+  // A virtual device's assumptions have an operator and a line, whatever is recorded.
   if (state().owners || is_virtual) install_operator_tracking(state().owners.get(), options.program);
   allocator::get()->attachOutOfMemoryObserver(on_out_of_memory);
   state().records_events = options.recording != Recording::off;

@@ -150,7 +150,7 @@ void StreamWriter::phase(nlohmann::json json) {
   flush();
 }
 
-void StreamWriter::finding(const nlohmann::json& json) { text_record('V', json); }
+void StreamWriter::assumption(const nlohmann::json& json) { text_record('V', json); }
 
 void StreamWriter::final_snapshot(const nlohmann::json& json) {
   text_record('Z', json);

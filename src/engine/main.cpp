@@ -25,7 +25,7 @@
 #include <functional>
 #include <iostream>
 
-#include "capture/findings.h"
+#include "capture/assumptions.h"
 #include "capture/source_place.h"
 #include "capture/stream_writer.h"
 #include "engine/check.h"

@@ -8,8 +8,9 @@
 #include <memory>
 #include <optional>
 
-#include "capture/call_site.h"
+#include "capture/autograd_nodes.h"
 #include "capture/dtype.h"
+#include "capture/operator_tracking.h"
 #include "engine/attribution.h"
 #include "engine/autocast.h"
 #include "engine/device.h"

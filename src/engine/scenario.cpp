@@ -8,8 +8,8 @@
 #include <map>
 #include <memory>
 
-#include "capture/call_site.h"
 #include "capture/dtype.h"
+#include "capture/operator_tracking.h"
 #include "engine/attribution.h"
 #include "engine/autocast.h"
 #include "engine/device.h"

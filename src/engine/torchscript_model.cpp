@@ -3,8 +3,8 @@
 #include <torch/csrc/jit/python/update_graph_executor_opt.h>
 #include <torch/csrc/jit/serialization/import.h>
 
+#include "capture/assumptions.h"
 #include "capture/decisions.h"
-#include "capture/findings.h"
 #include "engine/archive.h"
 #include "engine/checkpoint.h"
 #include "engine/failure.h"

@@ -11,31 +11,31 @@ using namespace torchmem::vgpu;
 
 namespace {
 
-struct Findings {
+struct Assumptions {
   Mutex mutex;
   tmv_observer observer{};
   tmv_counts counts{};
 };
-Immortal<Findings> the_findings;
+Immortal<Assumptions> the_assumptions;
 
 enum WorkspaceSource { recorded = 0, unknown = 2 };
 
 }  // namespace
 
 TMV_EXPORT void tmv_set_observer(const tmv_observer* observer) {
-  Findings& all = the_findings.get();
+  Assumptions& all = the_assumptions.get();
   std::lock_guard<Mutex> lock(all.mutex);
   all.observer = observer ? *observer : tmv_observer{};
 }
 
 TMV_EXPORT void tmv_get_counts(tmv_counts* counts) {
-  Findings& all = the_findings.get();
+  Assumptions& all = the_assumptions.get();
   std::lock_guard<Mutex> lock(all.mutex);
   *counts = all.counts;
 }
 
 TMV_EXPORT void tmv_count_unmodelled(const char* library, const char* function) {
-  Findings& all = the_findings.get();
+  Assumptions& all = the_assumptions.get();
   tmv_observer observer;
   {
     std::lock_guard<Mutex> lock(all.mutex);
@@ -49,7 +49,7 @@ TMV_EXPORT void tmv_count_unmodelled(const char* library, const char* function) 
 
 TMV_EXPORT void tmv_count_workspace(const char* library, const char* operation, const char* problem,
                                     size_t bytes, int how) {
-  Findings& all = the_findings.get();
+  Assumptions& all = the_assumptions.get();
   tmv_observer observer;
   {
     std::lock_guard<Mutex> lock(all.mutex);
@@ -67,7 +67,7 @@ TMV_EXPORT void tmv_count_value(uint64_t address, size_t bytes) {
 }
 
 TMV_EXPORT int tmv_assume_value(uint64_t address, size_t bytes, void* to, const tmv_gap* gaps, size_t count) {
-  Findings& all = the_findings.get();
+  Assumptions& all = the_assumptions.get();
   tmv_observer observer;
   {
     std::lock_guard<Mutex> lock(all.mutex);
@@ -87,7 +87,7 @@ TMV_EXPORT int tmv_assume_value(uint64_t address, size_t bytes, void* to, const 
 }
 
 TMV_EXPORT void tmv_captured_work(void* work, bool launched) {
-  Findings& all = the_findings.get();
+  Assumptions& all = the_assumptions.get();
   tmv_observer observer;
   {
     std::lock_guard<Mutex> lock(all.mutex);

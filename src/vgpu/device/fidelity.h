@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // What a run on the virtual GPU had to assume. The counts are exact; who wants to know more about each
-// finding (which operator, which line) sets an observer.
+// assumption (which operator, which line) sets an observer.
 extern "C" {
 
 struct tmv_gap {

@@ -67,7 +67,7 @@ TEST_F(StreamWriterTest, WhatItWritesIsRead) {
     const auto writer = StreamWriter::open(path_);
     const StackId stack = writer->stack({{"a \"quoted\" name.py", 1, "f"}});
     writer->event(alloc(4096, 100, stack));
-    writer->finding({{"kind", "assumed_value"}, {"name", "aten::item"}, {"count", 2}, {"bytes", 16}});
+    writer->assumption({{"kind", "assumed_value"}, {"name", "aten::item"}, {"count", 2}, {"bytes", 16}});
     writer->error({{"kind", "model_failed"}, {"message", "two\nlines"}});
   }
   const torchmem::Run run = read_stream_file(path_);
@@ -99,7 +99,7 @@ TEST_F(StreamWriterTest, ManyRecordsKeepTheirOrder) {
     const auto writer = StreamWriter::open(path_);
     for (std::uint64_t i = 0; i < event_count; ++i) {
       ASSERT_EQ(writer->event(alloc(4096, i, no_stack)), i);
-      if (i % 1000 == 0) writer->finding({{"kind", "assumed_value"}, {"name", std::to_string(i)}});
+      if (i % 1000 == 0) writer->assumption({{"kind", "assumed_value"}, {"name", std::to_string(i)}});
     }
   }
   const torchmem::Run run = read_stream_file(path_);

@@ -1,4 +1,4 @@
-#include "agent/findings_file.h"
+#include "agent/assumptions_file.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <string>
 
 #include "agent/limit.h"
-#include "capture/call_site.h"
-#include "capture/findings.h"
+#include "capture/assumptions.h"
+#include "capture/place.h"
 #include "capture/stream_writer.h"
 
 namespace torchmem::agent {
@@ -36,14 +36,14 @@ void finish() {
 
 }  // namespace
 
-void write_findings() {
+void write_assumptions() {
   capture::follow_python();
   capture::observe_virtual_device(writer);
   std::atexit(finish);
   end_at_limit(finish);
   pthread_atfork(nullptr, nullptr, [] {
     the_writer = nullptr;
-    capture::forget_findings();
+    capture::forget_assumptions();
   });
 }
 

@@ -9,7 +9,7 @@
 namespace torchmem::capture {
 
 // One thing that was assumed, at one place.
-struct Finding {
+struct Assumption {
   const char* kind;
   std::string name;
   std::string problem;
@@ -20,13 +20,13 @@ struct Finding {
   std::string what;       // of a copy in bulk
 
   auto key() const { return std::tie(name, problem, site.op, site.module, site.line, how); }
-  bool operator<(const Finding& other) const { return key() < other.key(); }
+  bool operator<(const Assumption& other) const { return key() < other.key(); }
 };
 
 // Notes it; whether it is the first of its kind.
-bool add_finding(Finding finding, std::uint64_t bytes);
+bool add_assumption(Assumption assumption, std::uint64_t bytes);
 
 // Whether there was none of its kind yet.
-bool is_new_finding(const Finding& finding);
+bool is_new_assumption(const Assumption& assumption);
 
 }  // namespace torchmem::capture
