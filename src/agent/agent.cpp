@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "agent/assumptions_file.h"
-#include "agent/compile_watch.h"
+#include "agent/compile_hook.h"
 #include "agent/peaks.h"
 #include "agent/recording.h"
 #include "values/virtual_device.h"
@@ -42,7 +42,7 @@ extern "C" __attribute__((visibility("default"))) bool torchmem_agent_start() {
   try {
     if (auto* keep_large = torchmem::values::virtual_device().keep_large) keep_large();
     if (!torchmem::agent::start_recording()) torchmem::agent::write_assumptions();
-    torchmem::agent::watch_for_compilation();
+    torchmem::agent::hook_compilation();
   } catch (const c10::Error& error) {
     cannot_record(error.what_without_backtrace());
   } catch (const std::exception& error) {

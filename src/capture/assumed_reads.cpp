@@ -54,7 +54,7 @@ std::string place_text(const CallSite& site) {
 void say(const std::string& text) { std::fprintf(stderr, "torchmem: %s\n", text.c_str()); }
 
 // Of a place that reads again and again, and of all together.
-void watch_reads(const CallSite& site, const Assumption& assumption) {
+void note_read(const CallSite& site, const Assumption& assumption) {
   std::uint64_t here = 0;
   std::uint64_t all = 0;
   {
@@ -147,7 +147,7 @@ int value_assumed(void*, std::uint64_t address, std::size_t bytes, void* to, con
   const Assumption copy = assumption;
   const bool is_first = add_assumption(std::move(assumption), bytes);
   if (is_bulk && is_first) warn_of_bulk(copy, bytes);
-  if (!is_bulk) watch_reads(copy.site, copy);
+  if (!is_bulk) note_read(copy.site, copy);
   return was_said ? VirtualDevice::assumed_all : VirtualDevice::assumed_gaps;
 }
 

@@ -14,7 +14,7 @@ struct Assumption {
   std::string name;
   std::string problem;
   CallSite site;
-  int how = 0;  // of a workspace, as the virtual device says it (vgpu/device/fidelity.h)
+  int how = 0;  // of a workspace, as the virtual device says it (vgpu/device/assumptions.h)
   std::string decides;
   std::string taken_for;  // the first time
   std::string what;       // of a copy in bulk

@@ -110,7 +110,7 @@ void observe_virtual_device(std::function<StreamWriter&()> writer) {
                                             [](void*, void* work) { values::launch_captured(work); },
                                             [](void*, void* work) { values::drop_captured(work); }};
   values::virtual_device().set_observer(&observer);
-  values::watch_values(mode_from_environment());
+  values::follow_values(mode_from_environment());
 }
 
 void write_repeats() {

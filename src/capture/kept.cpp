@@ -60,16 +60,16 @@ class Kept : public at::ObserverContext {
   std::vector<at::Tensor> after(const std::vector<const at::Tensor*>& results) const;
 
  private:
-  struct Watched {
+  struct Candidate {
     c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> tensor;
     std::size_t tensor_holders = 0;
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
     std::size_t storage_holders = 0;
   };
 
-  static bool is_kept(const Watched& watched, const std::vector<const at::Tensor*>& results);
+  static bool is_kept(const Candidate& candidate, const std::vector<const at::Tensor*>& results);
 
-  std::vector<Watched> watched_;
+  std::vector<Candidate> candidates_;
 };
 
 Kept::Kept(c10::ArrayRef<c10::IValue> inputs, bool copied) {
@@ -77,40 +77,40 @@ Kept::Kept(c10::ArrayRef<c10::IValue> inputs, bool copied) {
     if (!input.isTensor() || !has_node(input.toTensor())) continue;
     const at::Tensor& tensor = input.toTensor();
     if (values::storage_address(tensor) == 0) continue;
-    Watched watched{decltype(Watched::tensor)(tensor.getIntrusivePtr()), tensor.use_count(),
-                    tensor.storage().getWeakStorageImpl(), tensor.storage().use_count()};
+    Candidate candidate{decltype(Candidate::tensor)(tensor.getIntrusivePtr()), tensor.use_count(),
+                        tensor.storage().getWeakStorageImpl(), tensor.storage().use_count()};
     for (const c10::IValue& other : inputs) {
-      if (copied && other.isTensor() && other.toTensor().is_same(tensor)) --watched.tensor_holders;
+      if (copied && other.isTensor() && other.toTensor().is_same(tensor)) --candidate.tensor_holders;
     }
-    watched_.push_back(std::move(watched));
+    candidates_.push_back(std::move(candidate));
   }
 }
 
-bool Kept::is_kept(const Watched& watched, const std::vector<const at::Tensor*>& results) {
-  const auto tensor = watched.tensor._unsafe_get_target();
-  const auto* storage = watched.storage._unsafe_get_target();
-  if (watched.tensor.expired() || watched.storage.expired()) return false;
+bool Kept::is_kept(const Candidate& candidate, const std::vector<const at::Tensor*>& results) {
+  const auto tensor = candidate.tensor._unsafe_get_target();
+  const auto* storage = candidate.storage._unsafe_get_target();
+  if (candidate.tensor.expired() || candidate.storage.expired()) return false;
   const bool is_result = std::any_of(results.begin(), results.end(), [&](const at::Tensor* result) {
     return result->unsafeGetTensorImpl() == tensor;
   });
   const std::size_t others = holders(storage, results) - (is_result ? 1 : 0);
-  if (watched.storage.use_count() > watched.storage_holders + others) return true;
+  if (candidate.storage.use_count() > candidate.storage_holders + others) return true;
   // A result that is the tensor, or a view of it, holds it too.
-  return !is_result && others == 0 && watched.tensor.use_count() > watched.tensor_holders;
+  return !is_result && others == 0 && candidate.tensor.use_count() > candidate.tensor_holders;
 }
 
 std::vector<at::Tensor> Kept::after(const std::vector<const at::Tensor*>& results) const {
   std::vector<at::Tensor> kept;
-  for (const Watched& watched : watched_) {
-    if (!is_kept(watched, results)) continue;
-    if (auto tensor = watched.tensor.lock()) kept.emplace_back(std::move(tensor));
+  for (const Candidate& candidate : candidates_) {
+    if (!is_kept(candidate, results)) continue;
+    if (auto tensor = candidate.tensor.lock()) kept.emplace_back(std::move(tensor));
   }
   if (!leads_to_backward(results)) return kept;
   for (const at::Tensor* result : results) {
     const auto* storage = storage_of(*result);
-    const bool is_input = std::any_of(watched_.begin(), watched_.end(), [&](const Watched& watched) {
-      return watched.storage._unsafe_get_target() == storage;
-    });
+    const bool is_input = std::any_of(
+        candidates_.begin(), candidates_.end(),
+        [&](const Candidate& candidate) { return candidate.storage._unsafe_get_target() == storage; });
     if (!is_input && !result->is_view() && result->storage().use_count() > holders(storage, results))
       kept.push_back(*result);
   }
@@ -134,7 +134,7 @@ c10::ArrayRef<c10::IValue> weights_of(const values::Operator& op, c10::ArrayRef<
 
 }  // namespace
 
-std::unique_ptr<at::ObserverContext> watch_kept(const at::RecordFunction& fn, bool is_outermost,
+std::unique_ptr<at::ObserverContext> begin_kept(const at::RecordFunction& fn, bool is_outermost,
                                                 Owners& owners) {
   const values::Operator& op = values::operator_of(fn);
   const auto inputs = own(fn.inputs(), op.handle ? op.arguments : fn.inputs().size());
@@ -146,8 +146,8 @@ std::unique_ptr<at::ObserverContext> watch_kept(const at::RecordFunction& fn, bo
   return std::make_unique<Kept>(inputs, op.handle.has_value());
 }
 
-void tell_kept(const at::RecordFunction& fn, const at::ObserverContext& begun, bool is_outermost,
-               Owners& owners) {
+void end_kept(const at::RecordFunction& fn, const at::ObserverContext& begun, bool is_outermost,
+              Owners& owners) {
   const values::Operator& op = values::operator_of(fn);
   const auto outputs = own(fn.outputs(), op.handle ? op.returns : 0);
   const auto results = tensors_of(outputs);

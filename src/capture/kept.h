@@ -15,11 +15,11 @@ namespace torchmem::capture {
 
 // An operator or Python function begins (RecordFunction's scope FUNCTION): tells its inputs, and notes who
 // holds them. Null where nothing can be saved.
-std::unique_ptr<at::ObserverContext> watch_kept(const at::RecordFunction& fn, bool is_outermost,
+std::unique_ptr<at::ObserverContext> begin_kept(const at::RecordFunction& fn, bool is_outermost,
                                                 Owners& owners);
 
 // It ends; `begun` is what it began with.
-void tell_kept(const at::RecordFunction& fn, const at::ObserverContext& begun, bool is_outermost,
-               Owners& owners);
+void end_kept(const at::RecordFunction& fn, const at::ObserverContext& begun, bool is_outermost,
+              Owners& owners);
 
 }  // namespace torchmem::capture

@@ -55,7 +55,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& fn) {
   Owners* owners = the_owners;
   if (owners == nullptr) return nullptr;
   if (follows_python() && fn.scope() == at::RecordScope::FUNCTION)
-    return watch_kept(fn, state.open.size() == 1, *owners);
+    return begin_kept(fn, state.open.size() == 1, *owners);
   owners->used(fn.inputs());
   return nullptr;
 }
@@ -73,7 +73,7 @@ void end(const at::RecordFunction& fn, at::ObserverContext* context) {
     if (Owners* owners = the_owners) owners->optimizer_step_ended(state.step);
   }
   Owners* owners = the_owners;
-  if (context != nullptr && owners != nullptr) tell_kept(fn, *context, state.open.size() == 1, *owners);
+  if (context != nullptr && owners != nullptr) end_kept(fn, *context, state.open.size() == 1, *owners);
   if (!state.open.empty()) state.open.pop_back();
 }
 

@@ -107,11 +107,11 @@ void on_event(const TraceEntry& entry) {
 }
 
 // The functions that see workspaces are the program's own, or preloaded, or not there.
-void watch_workspaces() {
-  auto* watch = reinterpret_cast<decltype(torchmem_watch_workspaces)*>(
-      dlsym(RTLD_DEFAULT, "torchmem_watch_workspaces"));
-  if (watch == nullptr) return;
-  watch([](const void* memory, const char* library) { state().owners->claim_workspace(memory, library); });
+void hook_workspaces() {
+  auto* observe = reinterpret_cast<decltype(torchmem_observe_workspaces)*>(
+      dlsym(RTLD_DEFAULT, "torchmem_observe_workspaces"));
+  if (observe == nullptr) return;
+  observe([](const void* memory, const char* library) { state().owners->claim_workspace(memory, library); });
 }
 
 std::uint64_t largest_free_block(int device) {
@@ -166,9 +166,9 @@ Recorder::Recorder(const Options& options) : device_(options.device), in_turns_(
         if (state().records_events) state().owners->program_ends();
       });
     } else {
-      watch_saved_tensors(*state().owners);
+      hook_saved_tensors(*state().owners);
     }
-    watch_workspaces();
+    hook_workspaces();
   }
   // A virtual device's assumptions have an operator and a line, whatever is recorded.
   if (state().owners || is_virtual) install_operator_tracking(state().owners.get(), options.program);

@@ -36,23 +36,23 @@ class Saved : public torch::autograd::SavedVariableHooks {
   std::int64_t version_ = 0;
 };
 
-class WatchingEngine : public torch::autograd::Engine {
+class HookedEngine : public torch::autograd::Engine {
  public:
   std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
     return is_paused ? nullptr : std::make_unique<Saved>();
   }
 };
 
-torch::autograd::Engine& watching_engine() {
-  static auto* engine = new WatchingEngine;  // its threads outlive static destructors
+torch::autograd::Engine& hooked_engine() {
+  static auto* engine = new HookedEngine;  // its threads outlive static destructors
   return *engine;
 }
 
 }  // namespace
 
-void watch_saved_tensors(Owners& owners) {
+void hook_saved_tensors(Owners& owners) {
   the_owners = &owners;
-  torch::autograd::set_default_engine_stub(watching_engine);
+  torch::autograd::set_default_engine_stub(hooked_engine);
 }
 
 void pause_saved_tensors(bool paused) { is_paused = paused; }

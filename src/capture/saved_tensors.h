@@ -10,7 +10,7 @@ namespace torchmem::capture {
 // It is done as Python's saved-tensor hooks are, by an autograd engine of our own that makes hooks for every
 // saved tensor. They keep what autograd would have kept, for as long; and, as hooks switch autograd's own
 // check off, they refuse a tensor that was written to after it was saved, in autograd's words.
-void watch_saved_tensors(Owners& owners);
+void hook_saved_tensors(Owners& owners);
 
 // Whether autograd keeps what it saves by itself, without hooks. Called between operators.
 void pause_saved_tensors(bool paused);

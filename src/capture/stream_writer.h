@@ -60,7 +60,7 @@ class StreamWriter {
   void owner(std::uint64_t event_index, std::string_view category, TensorId tensor, StackId saved_by);
   // A phase's end (P); "events" is added. Flushes.
   void phase(nlohmann::json record);
-  // A fidelity assumption (V).
+  // An assumption (V).
   void assumption(const nlohmann::json& record);
   // The final snapshot (Z). Flushes.
   void final_snapshot(const nlohmann::json& record);

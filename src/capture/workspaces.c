@@ -18,7 +18,7 @@ enum { variant_pack_workspace = 1003 };
 
 static torchmem_workspace_observer the_observer;
 
-TORCHMEM_EXPORT void torchmem_watch_workspaces(torchmem_workspace_observer observer) {
+TORCHMEM_EXPORT void torchmem_observe_workspaces(torchmem_workspace_observer observer) {
   __atomic_store_n(&the_observer, observer, __ATOMIC_RELEASE);
 }
 

@@ -13,7 +13,7 @@ extern "C" {
 // `library` is a name for people, e.g. "cuDNN"; it lives for good. Called from any thread, before the
 // library's own function; `memory` may be null. One observer for the process, null for none.
 typedef void (*torchmem_workspace_observer)(const void* memory, const char* library);
-void torchmem_watch_workspaces(torchmem_workspace_observer observer);
+void torchmem_observe_workspaces(torchmem_workspace_observer observer);
 
 #ifdef __cplusplus
 }

@@ -69,7 +69,7 @@ ErrorRecord model_failed(const std::string& what, const RunRequest& request, con
   json detail = json::object();
   if (!message.file.empty()) {
     detail["place"] = message.place();
-    text += " At " + message.place();
+    text += (text.ends_with('.') ? " At " : ". At ") + message.place();
   }
   const std::string second = hint(message, state);
   if (!second.empty()) text += "\n" + second;

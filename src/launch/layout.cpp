@@ -48,8 +48,9 @@ fs::path join_path() {
   return require(root() / "lib/torchmem/libtorchmem_join.so", "what loads the agent on a real GPU");
 }
 
-fs::path watch_path() {
-  return require(root() / "lib/torchmem/libtorchmem_watch.so", "what sees the libraries' workspaces");
+fs::path workspace_hook_path() {
+  return require(root() / "lib/torchmem/libtorchmem_workspace_hook.so",
+                 "what sees the libraries' workspaces");
 }
 
 fs::path torch_json_path() {

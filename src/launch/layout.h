@@ -19,7 +19,7 @@ std::filesystem::path agent_path();
 // What loads the agent into a program on a real GPU (on the virtual one the virtual GPU does).
 std::filesystem::path join_path();
 // What sees the workspaces of cuBLAS and cuDNN, preloaded before the libraries behind it.
-std::filesystem::path watch_path();
+std::filesystem::path workspace_hook_path();
 // The version of torch that engine and agent were built against.
 std::filesystem::path torch_json_path();
 std::filesystem::path profiles_directory();

@@ -114,7 +114,7 @@ ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoi
     if (options.number_given) changes.emplace_back("CUDA_VISIBLE_DEVICES", std::to_string(device.index));
   }
   if (options.records) {
-    preloaded.insert(preloaded.begin(), watch_path());
+    preloaded.insert(preloaded.begin(), workspace_hook_path());
     changes.emplace_back("TORCHMEM_RECORD", "1");
   }
   PreloadList libraries(preloaded);

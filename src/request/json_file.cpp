@@ -24,9 +24,9 @@ constexpr size_t fault_columns = 160;
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 // Follows the parser through a file.
-class Watch {
+class ParseGuard {
  public:
-  explicit Watch(std::string file) : file_(std::move(file)) {}
+  explicit ParseGuard(std::string file) : file_(std::move(file)) {}
 
   bool operator()(json::parse_event_t event, const json& parsed) {
     switch (event) {
@@ -111,10 +111,10 @@ json read_json_file(const std::string& path, const std::string& what) {
   if (first == EOF && std::ferror(file.get())) throw cannot_read(errno);
   if (first == EOF) throw Error(ErrorKind::bad_input, named + ": it is empty, and JSON is expected");
   std::ungetc(first, file.get());
-  Watch watch(named);
+  ParseGuard guard(named);
   try {
     return json::parse(file.get(),
-                       [&](int, json::parse_event_t event, json& parsed) { return watch(event, parsed); });
+                       [&](int, json::parse_event_t event, json& parsed) { return guard(event, parsed); });
   } catch (const json::exception& error) {
     if (std::ferror(file.get())) throw cannot_read(errno);
     throw Error(ErrorKind::bad_input, named + ": it is not JSON: " + fault(error));

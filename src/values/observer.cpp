@@ -122,7 +122,7 @@ std::optional<Mode> parse_mode(const std::string& word) {
   return std::nullopt;
 }
 
-void watch_values(Mode mode) {
+void follow_values(Mode mode) {
   if (!virtual_device().present()) return;
   the_mode = mode;
   if (mode == Mode::all) the_bounds.integers = the_bounds.floats = std::size_t{1} << 48;

@@ -25,7 +25,7 @@ std::optional<Mode> parse_mode(const std::string& word);
 // A RecordFunction observer: inputs are looked at when an operator begins, since it may overwrite them and
 // they are not there at its end; no reference to a device tensor outlives that look, so that memory is freed
 // when it would be without.
-void watch_values(Mode mode);
+void follow_values(Mode mode);
 
 // Whose value the host is just reading, on this thread.
 struct Reading {

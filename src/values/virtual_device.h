@@ -6,7 +6,7 @@
 namespace torchmem::values {
 
 // The virtual GPU's own interface, found in the process by name; every pointer is null on a real device.
-// Declared with the device, in vgpu/device/fidelity.h and values.h, which say what each does.
+// Declared with the device, in vgpu/device/assumptions.h and values.h, which say what each does.
 struct VirtualDevice {
   struct Gap {
     std::size_t offset;

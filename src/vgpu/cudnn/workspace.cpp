@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "vgpu/device/fidelity.h"
+#include "vgpu/device/assumptions.h"
 #include "vgpu/workspaces/data_type.h"
 
 namespace torchmem::vgpu {

@@ -3,9 +3,9 @@
 #include <cstddef>
 
 #include "answer.h"
+#include "assumptions.h"
 #include "core.h"
 #include "export.h"
-#include "fidelity.h"
 
 namespace {
 

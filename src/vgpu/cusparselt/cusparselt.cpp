@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "answer.h"
+#include "assumptions.h"
 #include "core.h"
 #include "export.h"
-#include "fidelity.h"
 
 namespace {
 

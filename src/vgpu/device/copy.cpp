@@ -3,9 +3,9 @@
 #include <cstring>
 #include <mutex>
 
+#include "assumptions.h"
 #include "device.h"
 #include "export.h"
-#include "fidelity.h"
 #include "process.h"
 #include "values.h"
 

@@ -126,8 +126,8 @@ int tmv_host_register(void* pointer, size_t bytes);
 int tmv_host_unregister(void* pointer);
 
 // Contents. A copy between any two of host and device. The direction follows from the addresses. What the
-// device's contents are known for comes back; everything else is assumed (fidelity.h) and counted. The second
-// pair is for work given to a stream: while it is being captured the copy is a node of the graph.
+// device's contents are known for comes back; everything else is assumed (assumptions.h) and counted. The
+// second pair is for work given to a stream: while it is being captured the copy is a node of the graph.
 int tmv_copy(void* destination, const void* source, size_t bytes);
 int tmv_fill(uint64_t address, int byte, size_t bytes);
 int tmv_copy_on(void* stream, void* destination, const void* source, size_t bytes);

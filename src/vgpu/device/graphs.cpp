@@ -3,9 +3,9 @@
 #include <mutex>
 #include <utility>
 
+#include "assumptions.h"
 #include "device.h"
 #include "export.h"
-#include "fidelity.h"
 #include "streams.h"
 #include "values.h"
 

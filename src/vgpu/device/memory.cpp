@@ -2,9 +2,9 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "assumptions.h"
 #include "device.h"
 #include "export.h"
-#include "fidelity.h"
 #include "process.h"
 
 using namespace torchmem::vgpu;

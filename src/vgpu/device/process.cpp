@@ -10,8 +10,8 @@
 #include <mutex>
 
 #include "../../run/process_state.h"
+#include "assumptions.h"
 #include "device.h"
-#include "fidelity.h"
 
 namespace torchmem::vgpu {
 namespace {

@@ -1,5 +1,5 @@
+#include "assumptions.h"
 #include "core.h"
-#include "fidelity.h"
 #include "numbers.h"
 #include "operation.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "assumptions.h"
 #include "core.h"
-#include "fidelity.h"
 #include "numbers.h"
 #include "operation.h"
 #include "values.h"

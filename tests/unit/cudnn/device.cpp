@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "vgpu/device/assumptions.h"
 #include "vgpu/device/core.h"
-#include "vgpu/device/fidelity.h"
 
 namespace device {
 std::vector<Workspace> workspaces;

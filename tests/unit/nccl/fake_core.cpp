@@ -5,9 +5,9 @@
 #include <map>
 #include <mutex>
 
+#include "../../../src/vgpu/device/assumptions.h"
 #include "../../../src/vgpu/device/awaited.h"
 #include "../../../src/vgpu/device/core.h"
-#include "../../../src/vgpu/device/fidelity.h"
 #include "../../../src/vgpu/device/pending.h"
 
 using namespace torchmem::vgpu;

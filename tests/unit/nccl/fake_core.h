@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "../../../src/vgpu/device/fidelity.h"
+#include "../../../src/vgpu/device/assumptions.h"
 #include "../../../src/vgpu/device/values.h"
 
 // The device core that the tests run NCCL on: bytes with a state at any address, in a map. Every process has

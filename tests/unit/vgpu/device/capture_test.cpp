@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "assumptions.h"
 #include "core.h"
-#include "fidelity.h"
 #include "values.h"
 
 namespace torchmem::vgpu {

@@ -1,4 +1,4 @@
-#include "fidelity.h"
+#include "assumptions.h"
 
 #include <cstring>
 #include <mutex>

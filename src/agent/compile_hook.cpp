@@ -1,4 +1,4 @@
-#include "agent/compile_watch.h"
+#include "agent/compile_hook.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ int on_audit_event(const char* event, Object* arguments, void*) {
 }
 
 // On Python's main thread, with its lock held.
-int start_watching(void*) {
+int install_hook(void*) {
   Object* modules = python.modules();
   if (modules != nullptr && python.dictionary_item(modules, compiler) != nullptr) leave_note();
   if (python.add_audit_hook(on_audit_event, nullptr) != 0) python.clear_error();
@@ -67,12 +67,12 @@ int start_watching(void*) {
 
 }  // namespace
 
-void watch_for_compilation() {
+void hook_compilation() {
   if (look_up(python.add_pending_call, "Py_AddPendingCall") &&
       look_up(python.add_audit_hook, "PySys_AddAuditHook") && look_up(python.tuple_item, "PyTuple_GetItem") &&
       look_up(python.text, "PyUnicode_AsUTF8") && look_up(python.modules, "PyImport_GetModuleDict") &&
       look_up(python.dictionary_item, "PyDict_GetItemString") && look_up(python.clear_error, "PyErr_Clear")) {
-    python.add_pending_call(start_watching, nullptr);
+    python.add_pending_call(install_hook, nullptr);
   }
 }
 
