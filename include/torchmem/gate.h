@@ -4,13 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "torchmem/outcome.h"
+#include "torchmem/baseline.h"
 
 namespace torchmem {
 
@@ -31,43 +30,24 @@ uint64_t allowed_bytes(uint64_t baseline, const Tolerance& tolerance);
 struct GateSubject {
   enum class Scope { run, phase, category } scope = Scope::run;
   std::string name;  // of the phase, "forward" (the highest of all) or "forward:1", or category
-  std::string metric = "allocated";  // "reserved", "device"; of a category always allocated
+  Metric metric = Metric::allocated;  // of a category always this one
 };
 std::string name_of(const GateSubject& subject);
-
-// The numbers of a run that a gate may look at: {"peak": {"allocated_bytes", "reserved_bytes",
-// "device_bytes", "by_category", "modules"}, "reserved_peak": {"pools", "uses"}, "phases": {"forward:1":
-// {"allocated_bytes", ...}}}. What was not measured is absent.
-nlohmann::json gate_numbers(const Outcome& outcome);
-
-// A baseline, "torchmem.baseline/1": the numbers with what they were measured on. `inputs` are written as
-// on the command line.
-nlohmann::json make_baseline(const nlohmann::json& numbers, const nlohmann::json& facts);
-
-// Reads a baseline. Throws Error(bad_input) that says what is wrong with it: no JSON, not a baseline, of a
-// newer torchmem, damaged.
-nlohmann::json read_baseline(std::string_view text, const std::string& name);
-
-// Whether two baselines can be compared. Throws Error(bad_input) where one is of a model and the other of a
-// program, and naming the field in which device or arguments differ; returns a warning for each difference of
-// the software, with nothing in it that a terminal would act on.
-std::vector<std::string> compare_baselines(const nlohmann::json& baseline, const nlohmann::json& now,
-                                           const std::string& name);
 
 struct GateCheck {
   std::string name;
   uint64_t measured = 0;
   std::optional<uint64_t> baseline;  // absent: checked against the budget
   uint64_t allowed = 0;
-  std::string metric = "allocated";  // of the subject
+  Metric metric = Metric::allocated;  // of the subject
   bool passed() const { return measured <= allowed; }
 };
 
 // Checks each subject against the baseline (null: none) and the budget, whichever there are. Throws
 // Error(bad_usage) for a subject that the run does not have, naming what it has, and Error(bad_input) for
 // one that the baseline does not have.
-std::vector<GateCheck> check_gate(const std::vector<GateSubject>& subjects, const nlohmann::json& numbers,
-                                  const nlohmann::json& baseline, const Tolerance& tolerance,
+std::vector<GateCheck> check_gate(const std::vector<GateSubject>& subjects, const GateNumbers& numbers,
+                                  const GateNumbers* baseline, const Tolerance& tolerance,
                                   std::optional<uint64_t> budget);
 
 // What there is more of than in the baseline, largest first. At the peak of allocated "activations", "module
@@ -78,7 +58,7 @@ struct GateGrowth {
   uint64_t baseline = 0;
   uint64_t measured = 0;
 };
-std::vector<GateGrowth> find_gate_growth(const nlohmann::json& numbers, const nlohmann::json& baseline);
-std::vector<GateGrowth> find_reserved_growth(const nlohmann::json& numbers, const nlohmann::json& baseline);
+std::vector<GateGrowth> find_gate_growth(const GateNumbers& numbers, const GateNumbers& baseline);
+std::vector<GateGrowth> find_reserved_growth(const GateNumbers& numbers, const GateNumbers& baseline);
 
 }  // namespace torchmem

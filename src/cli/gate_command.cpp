@@ -129,7 +129,7 @@ class GateCommand : public Command {
     Tolerance tolerance = tolerance_.empty() ? Tolerance{} : parse_tolerance(tolerance_, "--tolerance");
     std::optional<uint64_t> budget;
     if (!budget_.empty()) budget = parse_bytes(budget_, "--budget");
-    json baseline = read_old();
+    const std::optional<Baseline> baseline = read_old();
     Outcome outcome = program.empty() ? run_model() : run_program();
     GateReport report;
     report.facts = outcome.run.facts;
@@ -152,24 +152,25 @@ class GateCommand : public Command {
       if (is_verdict) doubt(outcome.run, "no verdict: out of memory, but ", report);
       return report;
     }
-    report.numbers = gate_numbers(outcome);
-    json now = make_baseline(report.numbers, report.facts);
-    if (!baseline.is_null()) report.warnings = compare_baselines(baseline, now, baseline_path_);
-    report.checks = check_gate(subjects(), report.numbers, baseline, tolerance, budget);
-    explain(outcome, baseline, report);
+    const Baseline now = baseline_of(outcome);
+    report.numbers = now.numbers;
+    if (baseline) report.warnings = compare_baselines(*baseline, now, baseline_path_);
+    const GateNumbers* before = baseline ? &baseline->numbers : nullptr;
+    report.checks = check_gate(subjects(), now.numbers, before, tolerance, budget);
+    explain(outcome, before, report);
     doubt(outcome.run, "no verdict: ", report);
     if (update_ && !report.error) write_new(now, report);
     return report;
   }
 
   // What there is more of where a check failed.
-  static void explain(const Outcome& outcome, const json& baseline, GateReport& report) {
+  static void explain(const Outcome& outcome, const GateNumbers* baseline, GateReport& report) {
     for (const GateCheck& check : report.checks) {
       if (check.passed()) continue;
-      bool is_allocated = check.metric == "allocated";
-      if (check.baseline && is_allocated) report.growth = find_gate_growth(report.numbers, baseline);
+      bool is_allocated = check.metric == Metric::allocated;
+      if (check.baseline && is_allocated) report.growth = find_gate_growth(*report.numbers, *baseline);
       if (check.baseline && !is_allocated)
-        report.reserved_growth = find_reserved_growth(report.numbers, baseline);
+        report.reserved_growth = find_reserved_growth(*report.numbers, *baseline);
       if (!is_allocated && outcome.reserved_peak) report.segments = outcome.reserved_peak->segments;
     }
   }
@@ -188,9 +189,9 @@ class GateCommand : public Command {
   }
 
   // What was measured is told all the same where it cannot be written.
-  void write_new(const json& baseline, GateReport& report) const {
+  void write_new(const Baseline& baseline, GateReport& report) const {
     try {
-      write_output("--baseline", baseline_path_, baseline.dump(2) + "\n");
+      write_output("--baseline", baseline_path_, baseline_to_json(baseline).dump(2) + "\n");
       report.written = baseline_path_;
     } catch (const Error& error) {
       std::cerr << "torchmem: " << error.what() << std::endl;
@@ -271,9 +272,9 @@ class GateCommand : public Command {
     }
   }
 
-  // Before the run, so that a bad baseline costs no time. Null: none is needed.
-  json read_old() const {
-    if (baseline_path_.empty() || update_) return nullptr;
+  // Before the run, so that a bad baseline costs no time. Nothing: none is needed.
+  std::optional<Baseline> read_old() const {
+    if (baseline_path_.empty() || update_) return std::nullopt;
     std::error_code error;
     std::filesystem::file_status status = std::filesystem::status(baseline_path_, error);
     if (status.type() == std::filesystem::file_type::not_found) {
@@ -292,21 +293,23 @@ class GateCommand : public Command {
   }
 
   std::vector<GateSubject> subjects() const {
-    std::vector<std::string> metrics =
-        metrics_.empty() ? std::vector<std::string>{"allocated", "reserved"} : metrics_;
+    std::vector<Metric> metrics;
+    for (const std::string& name : metrics_) metrics.push_back(*metric_from(name));
+    if (metrics.empty()) metrics = {Metric::allocated, Metric::reserved};
     std::vector<GateSubject> result;
-    auto add = [&](GateSubject::Scope scope, const std::string& name, const std::string& metric) {
+    auto add = [&](GateSubject::Scope scope, const std::string& name, Metric metric) {
       bool is_there = std::any_of(result.begin(), result.end(), [&](const GateSubject& subject) {
         return subject.scope == scope && subject.name == name && subject.metric == metric;
       });
       if (!is_there) result.push_back({scope, name, metric});
     };
     for (const std::string& phase : phases_) {
-      for (const std::string& metric : metrics) add(GateSubject::Scope::phase, phase, metric);
+      for (Metric metric : metrics) add(GateSubject::Scope::phase, phase, metric);
     }
-    for (const std::string& category : categories_) add(GateSubject::Scope::category, category, "allocated");
+    for (const std::string& category : categories_)
+      add(GateSubject::Scope::category, category, Metric::allocated);
     if (!result.empty()) return result;
-    for (const std::string& metric : metrics) add(GateSubject::Scope::run, "", metric);
+    for (Metric metric : metrics) add(GateSubject::Scope::run, "", metric);
     return result;
   }
 
@@ -425,7 +428,7 @@ class GateCommand : public Command {
       if (!to_stdout && is_github()) std::cerr << gate_annotations(report) << std::flush;
     }
     // An error alone is said on standard error.
-    bool has_text = report.verdict() != GateVerdict::error || !report.numbers.is_null();
+    bool has_text = report.verdict() != GateVerdict::error || report.numbers;
     bool is_taken = common.json == "-" || junit_ == "-" || markdown_ == "-";
     if (is_result && has_text && !is_taken) attempt([&] { write_stdout(gate_text(report, output_style())); });
     return all;

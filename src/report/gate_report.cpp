@@ -95,7 +95,7 @@ struct Explanation {
   std::vector<std::string> lines;
 };
 
-bool is_of_allocated(const GateCheck& check) { return check.metric == "allocated"; }
+bool is_of_allocated(const GateCheck& check) { return check.metric == Metric::allocated; }
 
 std::vector<Explanation> explanations(const GateReport& report) {
   std::vector<Explanation> all;
@@ -111,22 +111,22 @@ std::vector<Explanation> explanations(const GateReport& report) {
 }
 
 // "peak allocated 48.03 MiB (50,364,416 B), peak reserved ...".
-std::string numbers_text(const json& numbers) {
+std::string numbers_text(const GateNumbers& numbers) {
   std::string text;
-  for (const char* metric : {"allocated", "reserved", "device"}) {
-    json::json_pointer place(std::string("/peak/") + metric + "_bytes");
-    if (!numbers.contains(place)) continue;
-    text += (text.empty() ? "peak " : ", peak ") + std::string(metric) + " " +
-            bytes_exactly(numbers[place].get<uint64_t>());
+  for (Metric metric : metrics) {
+    if (const auto& bytes = numbers.peak[metric])
+      text +=
+          (text.empty() ? "peak " : ", peak ") + std::string(name_of(metric)) + " " + bytes_exactly(*bytes);
   }
   return text;
 }
 
 // What was written, or measured where there is no table of it.
 std::string outcome_text(const GateReport& report) {
+  if (!report.numbers) return "";
   if (!report.written.empty())
-    return "wrote the baseline " + report.written + ": " + numbers_text(report.numbers);
-  return report.checks.empty() ? numbers_text(report.numbers) : "";
+    return "wrote the baseline " + report.written + ": " + numbers_text(*report.numbers);
+  return report.checks.empty() ? numbers_text(*report.numbers) : "";
 }
 
 std::string problem_text(const GateReport& report) {
@@ -246,7 +246,7 @@ json gate_json(const GateReport& report) {
                                   {"largest", segment.largest}});
   }
   result["warnings"] = report.warnings;
-  if (!report.numbers.is_null()) result["numbers"] = report.numbers;
+  if (report.numbers) result["numbers"] = numbers_to_json(*report.numbers);
   result["error"] = report.error ? error_to_json(*report.error) : json();
   return result;
 }

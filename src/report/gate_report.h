@@ -25,10 +25,10 @@ struct GateReport {
   std::vector<GateGrowth> reserved_growth;
   std::vector<HeldSegment> segments;  // where a check of reserved or the device failed
   std::vector<std::string> warnings;
-  nlohmann::json numbers;           // gate_numbers of the run; null: there are none
-  nlohmann::json facts;             // model, device, software, arguments; whichever there are
-  std::string fidelity;             // fidelity_line of the run; empty where nothing was run
-  nlohmann::json fidelity_details;  // its fidelity_json
+  std::optional<GateNumbers> numbers;  // of the run
+  nlohmann::json facts;                // model, device, software, arguments; whichever there are
+  std::string fidelity;                // fidelity_line of the run; empty where nothing was run
+  nlohmann::json fidelity_details;     // its fidelity_json
   // Out of memory is a failure; with any other the gate could not tell.
   std::optional<RunError> error;
 
