@@ -1,17 +1,16 @@
 #include "cli/process_report.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <optional>
 #include <vector>
 
 #include "launch/process_findings.h"
+#include "launch/process_states.h"
 #include "report/fidelity.h"
 #include "report/style.h"
 #include "report/text.h"
 #include "run/phase_json.h"
-#include "run/process_state.h"
 #include "run/utf8.h"
 #include "torchmem/bytes.h"
 
@@ -26,43 +25,6 @@ constexpr size_t longest_command = 200;
 constexpr size_t longest_note = 4096;
 constexpr size_t shown_reads = 5;
 constexpr size_t shown_calls = 5;
-
-std::optional<torchmem_process_state> read_state(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  torchmem_process_state state;
-  if (!in.read(reinterpret_cast<char*>(&state), sizeof state)) return std::nullopt;
-  if (state.magic != TORCHMEM_PROCESS_STATE_MAGIC || state.version != TORCHMEM_PROCESS_STATE_VERSION)
-    return std::nullopt;
-  state.command[sizeof state.command - 1] = '\0';
-  return state;
-}
-
-// Of processes that had no room for their numbers, what they left of themselves.
-std::vector<torchmem_process_state> read_states_without_room(const fs::path& directory) {
-  std::vector<torchmem_process_state> states;
-  std::ifstream in(directory / "no-room", std::ios::binary);
-  torchmem_no_room_entry entry;
-  while (in.read(reinterpret_cast<char*>(&entry), sizeof entry) && entry.pid != 0) {
-    torchmem_process_state state{};
-    state.pid = entry.pid;
-    state.device_used = state.allocated = state.no_room = 1;
-    std::memcpy(state.command, entry.command, sizeof entry.command - 1);
-    states.push_back(state);
-  }
-  return states;
-}
-
-std::vector<torchmem_process_state> read_states(const fs::path& directory) {
-  std::vector<torchmem_process_state> states = read_states_without_room(directory);
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (!entry.path().filename().string().starts_with("process-")) continue;
-    auto state = read_state(entry.path());
-    if (state && (state->device_used || state->unmodelled_calls)) states.push_back(*state);
-  }
-  std::sort(states.begin(), states.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });
-  return states;
-}
 
 // Of the notes `<kind>-<pid>`: pid and text.
 std::vector<std::pair<std::string, std::string>> read_notes(const fs::path& directory,
@@ -141,7 +103,7 @@ std::string use_text(const torchmem_process_state& state) {
   if (state.no_room)
     return "its memory was not measured: there was no room for its numbers (TMPDIR names another place)";
   if (!state.device_used) return "it could not use the device";
-  if (!state.agent_loaded && state.allocated)
+  if (!is_measured(state))
     return "it used the device, but not PyTorch's allocator as this build knows it: its peaks are not "
            "measured";
   std::string text;
@@ -160,10 +122,6 @@ std::string use_text(const torchmem_process_state& state) {
     return "it pinned " + bytes_exactly(state.peak_pinned) +
            " of host memory, and allocated nothing on the device";
   return "it used the device, but allocated nothing";
-}
-
-uint64_t outside_of(const torchmem_device_state& device) {
-  return std::max(device.outside, device.peak_outside);
 }
 
 // What the program, or a library of its, took of each device by itself.
@@ -236,7 +194,7 @@ json device_json(const torchmem_device_state& device, size_t index, bool is_meas
 
 json processes_json(const fs::path& directory) {
   json result = json::array();
-  for (const torchmem_process_state& state : read_states(directory)) {
+  for (const torchmem_process_state& state : process_states(directory)) {
     json devices = json::array();
     for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
       const torchmem_device_state& device = state.devices[i];
@@ -245,7 +203,7 @@ json processes_json(const fs::path& directory) {
     result.push_back({{"pid", state.pid},
                       {"parent_pid", state.parent_pid},
                       {"command", valid_utf8(state.command)},
-                      {"measured", state.agent_loaded != 0 || !state.allocated},
+                      {"measured", is_measured(state)},
                       {"devices", std::move(devices)}});
     if (state.peak_pinned) result.back()["peak_pinned_bytes"] = state.peak_pinned;
     for (const CountedKind& kind : counted_kinds) result.back()[kind.list] = state.*kind.count;
@@ -257,7 +215,8 @@ json processes_json(const fs::path& directory) {
 
 std::string processes_text(const fs::path& directory, bool is_virtual) {
   std::string text;
-  for (const torchmem_process_state& state : read_states(directory)) text += process_text(directory, state);
+  for (const torchmem_process_state& state : process_states(directory))
+    text += process_text(directory, state);
   text += hidden_text(directory);
   if (text.empty()) {
     // On a real device only what allocates is seen.
@@ -280,7 +239,7 @@ std::string processes_text(const fs::path& directory, bool is_virtual) {
 
 std::vector<Finding> program_findings(const fs::path& directory) {
   std::vector<Finding> all;
-  for (const torchmem_process_state& state : read_states(directory)) {
+  for (const torchmem_process_state& state : process_states(directory)) {
     const std::string command = valid_utf8(state.command);
     std::vector<Finding> told = read_process_findings(directory, state.pid).value_or(std::vector<Finding>());
     for (const CountedKind& kind : counted_kinds) {
