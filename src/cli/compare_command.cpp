@@ -6,8 +6,8 @@
 #include "cli/terminal.h"
 #include "launch/runner.h"
 #include "report/comparison.h"
-#include "request/sizes.h"
 #include "run/phase_json.h"
+#include "study/compare_study.h"
 #include "study/variants.h"
 
 namespace torchmem {
@@ -46,14 +46,10 @@ class CompareCommand : public Command {
           "nothing to compare. Expected --variant, once for each, e.g. --variant no_grad --variant grad "
           "(torchmem compare --help lists them).");
     }
-    std::vector<Job> jobs = make_jobs();
-    std::vector<Outcome> outcomes(jobs.size());
-    {
-      Runner runner("compare", common.quiet, jobs_);
-      runner.run(jobs, [&](size_t index, Run run) {
-        outcomes[index] = outcome_of(jobs[index].name, std::move(run));
-      });
-    }
+    Job base;
+    base.request = make_request(options_, "profile", common.log_level);
+    base.device = choose_device(options_.device);
+    const std::vector<Outcome> outcomes = run_all(variant_jobs(base, variants_));
     result_written = true;
     write_all({[&] {
                  if (!markdown_.empty()) write_output("--markdown", markdown_, comparison_markdown(outcomes));
@@ -79,20 +75,9 @@ class CompareCommand : public Command {
   }
 
  private:
-  std::vector<Job> make_jobs() const {
-    Job base;
-    base.request = make_request(options_, "profile", common.log_level);
-    base.device = choose_device(options_.device);
-    std::vector<Job> jobs;
-    for (const std::string& variant : variants_) {
-      if (std::count(variants_.begin(), variants_.end(), variant) > 1)
-        throw Error(ErrorKind::bad_usage, "--variant " + variant + " is given twice");
-      Job job = base;
-      apply_variant(job, variant);
-      check_sized(job.request, "the inputs of " + job.name);
-      jobs.push_back(std::move(job));
-    }
-    return jobs;
+  std::vector<Outcome> run_all(const std::vector<Job>& jobs) const {
+    Runner runner("compare", common.quiet, jobs_);
+    return compare(runner, jobs);
   }
 
   ModelOptions options_;
