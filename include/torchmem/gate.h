@@ -31,6 +31,8 @@ struct GateSubject {
   enum class Scope { run, phase, category } scope = Scope::run;
   std::string name;  // of the phase, "forward" (the highest of all) or "forward:1", or category
   Metric metric = Metric::allocated;  // of a category always this one
+
+  bool operator==(const GateSubject&) const = default;
 };
 std::string name_of(const GateSubject& subject);
 

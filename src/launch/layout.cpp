@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "torchmem/error.h"
@@ -53,8 +54,10 @@ fs::path workspace_hook_path() {
                  "what sees the libraries' workspaces");
 }
 
-fs::path torch_json_path() {
-  return require(root() / "lib/torchmem/torch.json", "the record of the torch built against");
+std::string built_torch_version() {
+  std::ifstream in(require(root() / "lib/torchmem/torch.json", "the record of the torch built against"));
+  const nlohmann::json record = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  return record.is_object() ? record.value("version", "") : "";
 }
 
 fs::path profiles_directory() {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace torchmem {
@@ -20,8 +21,8 @@ std::filesystem::path agent_path();
 std::filesystem::path join_path();
 // What sees the workspaces of cuBLAS and cuDNN, preloaded before the libraries behind it.
 std::filesystem::path workspace_hook_path();
-// The version of torch that engine and agent were built against.
-std::filesystem::path torch_json_path();
+// The version of torch that engine and agent were built against; "" where the record does not say.
+std::string built_torch_version();
 std::filesystem::path profiles_directory();
 // The virtual GPU's libraries, absolute, in the order in which they must be preloaded.
 std::vector<std::filesystem::path> virtual_gpu_libraries();

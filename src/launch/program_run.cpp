@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <system_error>
@@ -43,9 +42,7 @@ void check_torch(const std::vector<std::string>& program) {
                 interpreter->is_certain ? "" : " (assumed: the program is none)",
                 torch ? torch_text(*torch) : "it has no torch");
   if (!torch) return;  // not there: the program will say so itself, if it wants it
-  std::ifstream in(torch_json_path());
-  json built = json::parse(in, nullptr, /*allow_exceptions=*/false);
-  std::string version = built.is_object() ? built.value("version", "") : "";
+  const std::string version = built_torch_version();
   if (torch->version == version) return;
   std::string message =
       interpreter->path + " imports " + torch_text(*torch) + "; this build of torchmem fits torch " + version;
