@@ -17,15 +17,15 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   app.add_option("--json", options.json, "The result as JSON, to standard output or to FILE")
       ->option_text("[=FILE]")
       ->group("Output");
-  app.add_flag("--quiet", options.quiet, "No progress; only the result and errors")->group("Output");
-  app.add_option("--log-level", options.log_level, "What to tell on standard error while working")
+  app.add_flag("--quiet", options.quiet, "No progress, only the result and errors")->group("Output");
+  app.add_option("--log-level", options.log_level, "How much to say on standard error while working")
       ->option_text("LEVEL (trace, debug, info, warn, error, off; default warn)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(log_levels), std::end(log_levels))))
       ->group("Output");
 }
 
 void add_jobs_option(CLI::App& app, size_t& jobs) {
-  app.add_option("--jobs", jobs, "How many runs at once on the virtual GPU (a real GPU has one at a time)")
+  app.add_option("--jobs", jobs, "How many runs at once on the virtual GPU (a real GPU takes one at a time)")
       ->option_text("N (default: as cores and free memory allow)")
       ->check(CLI::Range(1, 1024))
       ->group("Run");

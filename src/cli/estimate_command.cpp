@@ -18,15 +18,15 @@ constexpr const char* footer =
     "  torchmem estimate --params 7B --dtype bf16 --master --shards 8\n"
     "  torchmem estimate --params 1e8 --params 1e9 --params 1e10 --optimizer adam\n"
     "  torchmem estimate model.pt --mode inference\n"
-    "By arithmetic, before any run: activations, workspaces and the context are not in it.\n"
-    "Exit codes: 0 done; 2 could not; 3 this machine cannot.";
+    "This is arithmetic, without a run: activations, workspaces and the context are not included.\n"
+    "Exit codes: 0 done; 2 no answer; 3 this machine cannot run it.";
 
 class EstimateCommand : public Command {
  public:
   void declare(CLI::App& app) override {
     const char* group = "Estimate";
     app.add_option("MODEL", options_.model, "A TorchScript file, or --params in its place");
-    app.add_option("--params", params_, "A number of parameters, e.g. 7B, 350M, 1e9; repeated for more")
+    app.add_option("--params", params_, "A number of parameters, e.g. 7B, 350M, 1e9; may be repeated")
         ->option_text("N")
         ->allow_extra_args(false)
         ->group(group);

@@ -17,10 +17,9 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* footer =
-    "Of a model: signature, parameters, buffers, constants, devices and operators in the file, and what is "
+    "For a model: signature, parameters, buffers, constants, devices and operators in the file, and what is "
     "missing.\n"
-    "Of a run file or a memory snapshot of PyTorch: peak and end, and whose the memory is, at the peak and "
-    "at "
+    "For a run file or a PyTorch memory snapshot: peak and end, and whose the memory is, at the peak and at "
     "any moment.";
 
 class InspectCommand : public Command {
@@ -32,9 +31,8 @@ class InspectCommand : public Command {
     add_opening_options(app, options_);
     CLI::Option* device = app.get_option("--device");
     device->description(device->get_description() +
-                        "; of a run file or snapshot the number of the one device " +
-                        "to tell of, in place of all");
-    app.add_option("--html", html_, "A page to look at a run with, in any browser and without a network")
+                        "; for a run file or snapshot, the number of the one device to show");
+    app.add_option("--html", html_, "A page that shows the run, in any browser and without a network")
         ->option_text("FILE.html")
         ->group("Output");
     add_report_options(app, report_);
@@ -84,7 +82,7 @@ class InspectCommand : public Command {
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
     throw Error(ErrorKind::bad_usage, "--device " + text + ": " + options_.model +
-                                          " is a run, of which a device is named by its number. Expected a "
+                                          " is a run, whose devices are named by their numbers. Expected a "
                                           "whole number from 0 on, such as 1.");
   }
 

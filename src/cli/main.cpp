@@ -73,12 +73,11 @@ ExitCode run_command(Command& command) {
     return fail(command, Error(ErrorKind::unavailable,
                                "this machine's memory ran out (host memory, not the device's)"));
   } catch (const nlohmann::json::type_error& error) {
-    return fail(command,
-                error.id == not_utf8
-                    ? Error(ErrorKind::bad_usage,
-                            "a path or a name that was given is not UTF-8 text, as results and requests "
-                            "to the engine are. Rename it, or give it through a link")
-                    : unexpected(error));
+    return fail(command, error.id == not_utf8
+                             ? Error(ErrorKind::bad_usage,
+                                     "a path or a name that was given is not UTF-8 text, which results and "
+                                     "requests to the engine have to be. Rename it, or give a link to it")
+                             : unexpected(error));
   } catch (const std::exception& error) {
     return fail(command, unexpected(error));
   }
@@ -91,7 +90,7 @@ ExitCode dispatch(std::vector<std::string> arguments) {
   app.set_version_flag("--version", "torchmem " TORCHMEM_VERSION);
   app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
-  app.footer("torchmem COMMAND --help tells more of each.");
+  app.footer("torchmem COMMAND --help describes each command.");
   std::vector<std::unique_ptr<Command>> commands;
   std::vector<CLI::App*> parsers;
   for (const CommandEntry& entry : command_table()) {

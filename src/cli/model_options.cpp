@@ -40,8 +40,8 @@ std::string make_snapshot_directory(const std::string& path) {
   fs::create_directories(path, error);
   if (!fs::is_directory(path)) {
     throw Error(ErrorKind::bad_usage,
-                "--snapshots " + path + ": the directory cannot be made" +
-                    (error ? ": " + error.message() : ": a file of that name is there"));
+                "--snapshots " + path + ": the directory cannot be created" +
+                    (error ? ": " + error.message() : ": there is a file of that name"));
   }
   return fs::absolute(path).string();
 }
@@ -167,15 +167,13 @@ void add_running_options(CLI::App& app, ModelOptions& options) {
   const char* inputs = "Inputs";
   app.add_option("--input", options.inputs,
                  "[NAME=]DTYPE:DIMxDIM...[:FILL], e.g. f32:32x3x224x224 or ids=i64:8x128:below=1000, or "
-                 "[NAME=]@file.pt; "
-                 "repeated for more")
+                 "[NAME=]@file.pt; may be repeated")
       ->option_text("SPEC")
       ->allow_extra_args(false)
       ->group(inputs);
   app.add_option("--inputs", options.inputs_file,
                  "Inputs as JSON, for dicts, lists, tuples and scalars: an array of arguments or an object "
-                 "of named ones, "
-                 "with SPECs as texts")
+                 "of named ones, with SPECs as strings")
       ->option_text("FILE.json")
       ->group(inputs);
   add_fields(app, inputs, options);

@@ -101,7 +101,7 @@ std::string assumed_text(const torchmem_process_state& state, const std::string&
 // What PyTorch's allocator did in a process, or why nothing is known of it.
 std::string use_text(const torchmem_process_state& state) {
   if (state.no_room)
-    return "its memory was not measured: there was no room for its numbers (TMPDIR names another place)";
+    return "its memory was not measured: there was no room for its numbers (set TMPDIR to use another place)";
   if (!state.device_used) return "it could not use the device";
   if (!is_measured(state))
     return "it used the device, but not PyTorch's allocator as this build knows it: its peaks are not "
@@ -229,8 +229,8 @@ std::string processes_text(const fs::path& directory, bool is_virtual) {
   }
   for (const auto& [pid, note] : read_notes(directory, "compiles")) {
     text += "torchmem: pid " + pid +
-            " compiles (torch.compile): what is compiled for the device the virtual GPU cannot run; run the "
-            "program without compilation\n";
+            " compiles (torch.compile), and the virtual GPU cannot run what is compiled for a device; run "
+            "the program without compilation\n";
   }
   for (const EndedProcess& ended : ended_processes(directory))
     text += "torchmem: pid " + ended.pid + " was ended: " + ended.reason + "\n";

@@ -23,24 +23,24 @@ constexpr const char* footer =
     "  torchmem profile model.pt --input f32:32x3x224x224\n"
     "  torchmem profile bert.pt --input ids=i64:8x128:below=30000 --optimizer adamw:foreach\n"
     "  torchmem profile model.pt --input f32:1x3x224x224 --mode inference --limit 8GiB --json\n"
-    "Exit codes: 0 done; 1 out of memory; 2 could not; 3 this machine cannot; 130 interrupted.";
+    "Exit codes: 0 done; 1 out of memory; 2 no answer; 3 this machine cannot run it; 130 interrupted.";
 
 class ProfileCommand : public Command {
  public:
   void declare(CLI::App& app) override {
     app.add_option("MODEL", options_.model, "A TorchScript file")->required();
     add_running_options(app, options_);
-    app.add_option("--save", save_,
-                   "Keep the run: a memory snapshot that memory_viz opens, with torchmem's own facts")
+    app.add_option("--save", save_, "Keep the run, as a memory snapshot that memory_viz opens too")
         ->option_text("RUN.pickle")
         ->group("Output");
     app.add_option("--snapshots", options_.snapshots, "One plain PyTorch snapshot for each phase, in DIR")
         ->option_text("DIR")
         ->group("Output");
-    app.add_option("--html", html_, "A page to look at the run with, in any browser and without a network")
+    app.add_option("--html", html_, "A page that shows the run, in any browser and without a network")
         ->option_text("FILE.html")
         ->group("Output");
-    app.add_flag("--summary", summary_, "The table of torch.cuda.memory_summary() in place of the report")
+    app.add_flag("--summary", summary_,
+                 "Print the table of torch.cuda.memory_summary() in place of the report")
         ->group("Output");
     add_report_options(app, report_);
     app.footer(footer);

@@ -37,15 +37,15 @@ bool is_utf8_locale() {
 
 void add_report_options(CLI::App& app, ReportOptions& options) {
   const char* group = "Report";
-  app.add_option(
-         "--at", options.moments,
-         "What the memory was made of at a moment as well: peak, reserved-peak, end, or a phase's end "
-         "such as forward:1 (of iteration 1); may be repeated")
+  app.add_option("--at", options.moments,
+                 "Also show what the memory was made of at this moment: peak, reserved-peak, end, or a "
+                 "phase's end such as forward:1 (of iteration 1); may be repeated")
       ->option_text("MOMENT")
       ->allow_extra_args(false)
       ->group(group);
-  app.add_option("--top", options.top,
-                 "Entries of each list, with lists of blocks and segments too; in JSON only of blocks")
+  app.add_option(
+         "--top", options.top,
+         "How many entries each list shows, and lists of blocks and segments too; in JSON, how many blocks")
       ->option_text("N (default: what fits a screen; in JSON 1000)")
       ->each([&options](const std::string&) { options.has_top = true; })
       ->group(group);

@@ -25,10 +25,9 @@ namespace {
 
 constexpr const char* footer =
     "FILE.json: {\"actions\": [{\"alloc\": \"4GiB\", \"as\": \"a\"}, {\"release\": \"a\"}, ...]}; "
-    "docs/scenario.md "
-    "tells of all.\n"
-    "Exit codes: 0 done, all expectations met; 1 one was not met, or out of memory; 2 could not; 3 this "
-    "machine cannot.";
+    "docs/scenario.md describes them all.\n"
+    "Exit codes: 0 done, all expectations met; 1 one was not met, or out of memory; 2 no answer; 3 this "
+    "machine cannot run it.";
 
 // The engine's advice names the options of profile; in a scenario a field of the action says the same.
 struct Advice {
@@ -57,7 +56,7 @@ class ScenarioCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("FILE", path_, "The scenario, as JSON")->required();
     app.add_option("--device", device_, "As for profile")->option_text("DEVICE (default auto)");
-    app.add_option("--set", settings_, "A value for one of the file's variables; repeated for more")
+    app.add_option("--set", settings_, "A value for one of the file's variables; may be repeated")
         ->option_text("NAME=VALUE")
         ->allow_extra_args(false);
     app.add_option("--limit", limit_, "The most that the allocator may reserve, in place of the file's")
@@ -65,10 +64,10 @@ class ScenarioCommand : public Command {
     app.add_option("--alloc-conf", alloc_conf_, "Allocator settings, in place of the file's")
         ->option_text("CONF");
     add_value_options(app, values_);
-    app.add_option("--save", save_, "Keep the run: a memory snapshot that memory_viz opens")
+    app.add_option("--save", save_, "Keep the run, as a memory snapshot that memory_viz opens too")
         ->option_text("RUN.pickle")
         ->group("Output");
-    app.add_flag("--all-rows", all_rows_, "Every turn of every loop in the text")->group("Output");
+    app.add_flag("--all-rows", all_rows_, "Show every turn of every loop in the text")->group("Output");
     app.footer(footer);
   }
 

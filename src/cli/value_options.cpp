@@ -14,21 +14,20 @@ const std::vector<std::string> choices = {"none", "small", "all"};
 }  // namespace
 
 void add_value_options(CLI::App& app, ValueOptions& options) {
-  app.add_option(
-         "--values", options.values,
-         "Which values the CPU computes: none; small ones, and what the host gave is kept; all, as slow "
-         "and as large as that is")
+  app.add_option("--values", options.values,
+                 "Which values the CPU computes: none; small ones, and values from the host are kept; all, "
+                 "however slow and large")
       ->option_text("none|small|all (default small)")
       ->check(CLI::IsMember(choices))
       ->group(group);
   app.add_option("--assume", options.assume_file,
-                 "What reads of values that are not known give: lines PLACE: VALUE, the place a line such as "
-                 "model.py:31 or an operator, the value true, false or a number; several, separated by "
-                 "commas, in turn")
+                 "What to take for values that are not known: lines PLACE: VALUE, where PLACE is a source "
+                 "line such as model.py:31 or an operator, and VALUE is true, false or a number, or several, "
+                 "separated by commas, one for each read")
       ->option_text("FILE")
       ->group(group);
   app.add_option("--max-assumed-reads", options.most_reads,
-                 "End the run after so many reads of values that are not known")
+                 "End the run after N reads of values that are not known")
       ->option_text("N")
       ->check(CLI::Range(uint64_t{1}, most_reads))
       ->group(group);
@@ -36,7 +35,7 @@ void add_value_options(CLI::App& app, ValueOptions& options) {
 
 void add_allow_assumed(CLI::App& app, bool& allow) {
   app.add_flag("--allow-assumed", allow,
-               "Answer also where a value that is not known decided a size, a loop or a branch")
+               "Answer even where a value that is not known decided a size, a loop or a branch")
       ->group(group);
 }
 

@@ -121,9 +121,10 @@ class Checker {
       good = length > 0 && length <= longest;
     }
     if (!good)
-      throw unexpected(
-          name, value,
-          longest == std::string::npos ? "a text" : "a text of 1 to " + std::to_string(longest) + " bytes");
+      throw unexpected(name, value,
+                       longest == std::string::npos
+                           ? "a string"
+                           : "a string of 1 to " + std::to_string(longest) + " bytes");
   }
 
   void identity() const {
@@ -131,7 +132,7 @@ class Checker {
     // It names files.
     if (const json* id = member(root_, "id");
         id && id->get_ref<const std::string&>().find('/') != std::string::npos)
-      throw unexpected("id", id, "a text without '/'");
+      throw unexpected("id", id, "a string without '/'");
     text("name", true, longest_name);
     text("note", false);
     text("cudnn_facts", false);
@@ -186,7 +187,7 @@ class Checker {
     object(root_, name, [&](const std::string& place, const std::string& key, const json& value) {
       bool is_number =
           !key.empty() && key.size() <= 6 && key.find_first_not_of("0123456789") == std::string::npos;
-      if (!is_number) throw problem(place + ": the name is to be a number of CUDA's, such as \"16\"");
+      if (!is_number) throw problem(place + ": the name has to be a number of CUDA's, such as \"16\"");
       number(value, place, range);
     });
   }

@@ -57,7 +57,7 @@ std::optional<RunError> error_of_end(const ChildResult& result, const Run& run,
   if (const int error = WEXITSTATUS(result.status) - unwritten; error > 0) {
     return error_of(ErrorKind::unavailable,
                     "the engine could not write what happens to " + stream.string() + ": " +
-                        std::strerror(error) + " (TMPDIR names another place).",
+                        std::strerror(error) + " (set TMPDIR to use another place).",
                     run);
   }
   return error_of(WEXITSTATUS(result.status) == 3 ? ErrorKind::unavailable : ErrorKind::internal,
@@ -107,7 +107,7 @@ EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, boo
     write_file_whole(request_file, request_json(request).dump(1));
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::unavailable,
-                std::string("cannot ") + error.what() + " (TMPDIR names another place)");
+                std::string("cannot ") + error.what() + " (set TMPDIR to use another place)");
   }
   child_.arguments.push_back(request_file.string());
   for (const auto& [name, value] : changes) spdlog::debug("the engine's environment: {}={}", name, value);

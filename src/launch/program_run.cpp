@@ -80,7 +80,7 @@ void make_room(const std::filesystem::path& directory) {
   if (error == 0) return;
   throw Error(ErrorKind::unavailable, "cannot write " + path +
                                           ", where the program's processes tell what they used: " +
-                                          std::strerror(error) + " (TMPDIR names another place)");
+                                          std::strerror(error) + " (set TMPDIR to use another place)");
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoi
                                           (program[0].find('/') == std::string::npos ? " in PATH" : ""));
   }
   if (options.devices > 0 && !is_virtual_) {
-    throw Error(ErrorKind::bad_usage, "--devices is for a virtual device: the number of real ones is given");
+    throw Error(ErrorKind::bad_usage, "--devices is for virtual devices; real ones cannot be added");
   }
   if (is_virtual_) check_backend();
   check_torch(program);

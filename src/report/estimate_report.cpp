@@ -77,7 +77,7 @@ std::string what_text(const std::vector<Estimate>& estimates, const EstimateOpti
                        [](const EstimateRow& row) { return row.master_weights > 0; });
   });
   if (has_master) text += ", f32 master weights";
-  if (options.master && !has_master) text += ", no master weights (the weights are f32 or larger as it is)";
+  if (options.master && !has_master) text += ", no master weights (the weights are f32 or larger anyway)";
   if (options.shards > 1) text += ", over " + counted(options.shards, "device") + ", each one's part";
   return text;
 }

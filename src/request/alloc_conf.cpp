@@ -124,21 +124,21 @@ class Checker {
   static std::string expected(const Key& key) {
     switch (key.kind) {
       case Kind::boolean:
-        return "it wants True or False, with a capital letter";
+        return "expected True or False, with a capital letter";
       case Kind::mebibytes:
-        return "it wants a whole number of MiB, at least " + std::to_string(key.least);
+        return "expected a whole number of MiB, at least " + std::to_string(key.least);
       case Kind::fraction:
-        return "it wants a number from 0 to 1";
+        return "expected a number from 0 to 1";
       case Kind::open_fraction:
-        return "it wants a number between 0 and 1, both excluded";
+        return "expected a number between 0 and 1, both excluded";
       case Kind::divisions:
-        return "it wants a power of two, or [SIZE_MB:DIVISIONS,...,>:DIVISIONS] of powers of two";
+        return "expected a power of two, or [SIZE_MB:DIVISIONS,...,>:DIVISIONS] of powers of two";
       case Kind::threads:
-        return "it wants a power of two up to 128";
+        return "expected a power of two up to 128";
       case Kind::backend:
         break;
     }
-    return "it wants native";
+    return "expected native";
   }
 
   void check_value(const Key& key, std::string_view part, std::string_view value) const {

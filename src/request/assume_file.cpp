@@ -93,7 +93,7 @@ class AssumeReader {
     }
     if (pairs_.empty()) refuse("there is nothing in it. Expected lines PLACE: VALUE, e.g. model.py:31: true");
     if (nlohmann::json(pairs_).dump().size() > most_passed)
-      refuse("it says too much: all of its lines together may take about " + std::to_string(most_passed) +
+      refuse("it is too long: all of its lines together may take about " + std::to_string(most_passed) +
              " bytes");
     return std::move(pairs_);
   }

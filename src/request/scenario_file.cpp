@@ -155,7 +155,7 @@ class Reader {
       if (!object.is_object()) refuse("variables", "expected an object of names and values");
       for (const auto& [name, value] : object.items()) {
         if (!value.is_string() && !value.is_number_integer())
-          refuse("variables." + brief(name), "expected a text or a whole number, got " + brief(value));
+          refuse("variables." + brief(name), "expected a string or a whole number, got " + brief(value));
         variables_.emplace(name, value.is_string() ? value.get<std::string>() : value.dump());
         known.insert(name);
       }
@@ -194,7 +194,7 @@ class Reader {
   std::string text(const json& object, const std::string& place, const std::string& field) const {
     auto found = object.find(field);
     if (found == object.end()) refuse(place, "\"" + field + "\" is missing");
-    if (!found->is_string()) refuse(at(place, field), "expected a text, got " + brief(*found));
+    if (!found->is_string()) refuse(at(place, field), "expected a string, got " + brief(*found));
     std::string value = replaced(found->get<std::string>(), at(place, field));
     if (value.empty()) refuse(at(place, field), "the text is empty");
     return value;
@@ -239,7 +239,7 @@ class Reader {
     if (!found->is_array()) return {text(object, place, field)};
     for (size_t i = 0; i < found->size(); ++i) {
       std::string item = at(place, field) + "[" + std::to_string(i) + "]";
-      if (!(*found)[i].is_string()) refuse(item, "expected a text, got " + brief((*found)[i]));
+      if (!(*found)[i].is_string()) refuse(item, "expected a string, got " + brief((*found)[i]));
       result.push_back(replaced((*found)[i].get<std::string>(), item));
     }
     if (result.empty()) refuse(at(place, field), "the list is empty");
@@ -370,7 +370,7 @@ class Reader {
         const json& item = repeat[i];
         if (!item.is_string() && !item.is_number_integer())
           refuse(here + "[" + std::to_string(i) + "]",
-                 "expected a text or a whole number, got " + brief(item));
+                 "expected a string or a whole number, got " + brief(item));
         all_numbers = all_numbers && item.is_number_integer();
         values.push_back(item.is_string() ? replaced(item.get<std::string>(), here) : item.dump());
         if (item.is_number_integer()) numbers.push_back(item.get<int64_t>());

@@ -100,26 +100,26 @@ bool trains(const Context& context) { return context.request.mode == Mode::train
 
 template <bool RunRequest::*member>
 const char* unless_done(const Context& context) {
-  return context.request.*member ? "it is done already" : nullptr;
+  return context.request.*member ? "the run does it already" : nullptr;
 }
 
 const char* only_forward_with_gradients(const Context& context) {
   if (trains(context)) return "training needs the gradients";
-  return context.request.mode == Mode::inference ? "no gradients are recorded as it is" : nullptr;
+  return context.request.mode == Mode::inference ? "no gradients are recorded anyway" : nullptr;
 }
 
 const char* only_inference(const Context& context) {
   if (trains(context)) return "training needs the gradients";
-  return context.request.inference_mode ? "it is done already" : nullptr;
+  return context.request.inference_mode ? "the run does it already" : nullptr;
 }
 
 const char* only_kept_outputs(const Context& context) {
-  return context.request.keep_outputs ? nullptr : "nothing is kept as it is";
+  return context.request.keep_outputs ? nullptr : "nothing is kept anyway";
 }
 
 const char* only_kept_grads(const Context& context) {
   if (!trains(context)) return "nothing is trained";
-  return context.request.keep_grads ? nullptr : "gradients are released as it is";
+  return context.request.keep_grads ? nullptr : "gradients are released anyway";
 }
 
 const char* not_in_mixed_precision(const Context& context) {
@@ -128,7 +128,7 @@ const char* not_in_mixed_precision(const Context& context) {
 }
 
 const char* only_activations(const Context& context) {
-  if (context.request.inplace) return "it is done already";
+  if (context.request.inplace) return "the run does it already";
   return context.has_activations ? nullptr : "the model has no activation that could be made in place";
 }
 
@@ -137,7 +137,7 @@ const char* only_images(const Context& context) {
     return value.contains("tensor") && value["tensor"].at("shape").size() == 4;
   };
   const Arguments& inputs = context.request.inputs;
-  if (context.request.channels_last) return "it is done already";
+  if (context.request.channels_last) return "the run does it already";
   bool has_image = std::any_of(inputs.positional.begin(), inputs.positional.end(), is_image) ||
                    std::any_of(inputs.named.begin(), inputs.named.end(),
                                [&](const auto& input) { return is_image(input.second); });
@@ -149,24 +149,24 @@ const char* only_divisible(const Context& context) {
   if (!trains(context)) return "nothing is trained";
   if (context.request.accumulate > 1) return "micro-batches are used already";
   const uint64_t batch = batch_of(context.request.inputs);
-  return batch >= parts && batch % parts == 0 ? nullptr : "the batch cannot be divided so";
+  return batch >= parts && batch % parts == 0 ? nullptr : "the batch cannot be divided evenly";
 }
 
 const char* only_blocks(const Context& context) {
   if (!trains(context)) return "nothing is trained";
-  if (!context.request.checkpoint.empty()) return "it is done already";
+  if (!context.request.checkpoint.empty()) return "the run does it already";
   return context.blocks.empty() ? "the model has no class of module that it calls twice" : nullptr;
 }
 
 const char* only_other_form(const Context& context, const char* form) {
   if (!trains(context)) return "nothing is trained";
   if (!has_form(context.request.optimizer, form)) return "the optimizer has no fused form";
-  return context.request.optimizer_form == form ? "it is done already" : nullptr;
+  return context.request.optimizer_form == form ? "the run does it already" : nullptr;
 }
 
 const char* only_larger_optimizer(const Context& context, const std::string& optimizer) {
   if (!trains(context)) return "nothing is trained";
-  if (context.request.optimizer == optimizer) return "it is done already";
+  if (context.request.optimizer == optimizer) return "the run does it already";
   return optimizer == "momentum" && context.request.optimizer == "sgd" ? "it would need more" : nullptr;
 }
 
