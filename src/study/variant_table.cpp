@@ -259,7 +259,7 @@ const std::vector<Variant>& variant_table() {
        set_flag<&R::keep_grads, false>,
        {{"", "gradients", 0, "none", "optimizer.zero_grad(set_to_none=True)   # the default",
          only_kept_grads}}},
-      {"accumulate", "N", "N micro-batches, each of the inputs' size, for one optimizer step",
+      {"accumulate", "N", "N micro-batches of the inputs' size, for one optimizer step",
        [](Job& job, const Text& value) { job.request.accumulate = static_cast<int>(whole_number(value)); }},
       {"micro_batches",
        "N",
