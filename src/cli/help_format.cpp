@@ -46,4 +46,8 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI:
   return text;
 }
 
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  return option->nonpositional() ? CLI::Formatter::make_option_opts(option) : "";
+}
+
 }  // namespace torchmem

@@ -1,4 +1,5 @@
 #include <charconv>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/model_options.h"
@@ -44,6 +45,11 @@ class InspectCommand : public Command {
     check_outputs({{"--html", html_}, {"--markdown", report_.markdown}, {"--json", common.json}},
                   input_files(options_));
     outputs_checked = true;
+    if (std::error_code error; !std::filesystem::exists(options_.model, error)) {
+      throw Error(
+          ErrorKind::bad_model,
+          options_.model + " does not exist. Expected a TorchScript file, a run file or a memory snapshot.");
+    }
     if (kind_of_file(options_.model) == FileKind::pickle) return inspect_snapshot();
     return inspect_model();
   }
