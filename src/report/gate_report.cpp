@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "report/fidelity.h"
 #include "report/markup.h"
 #include "report/outcome_report.h"
 #include "report/style.h"
@@ -129,6 +130,9 @@ std::string outcome_text(const GateReport& report) {
   return report.checks.empty() ? numbers_text(*report.numbers) : "";
 }
 
+// How far that can be trusted.
+std::string trust_text(const GateReport& report) { return report.run ? fidelity_line(*report.run) : ""; }
+
 std::string problem_text(const GateReport& report) {
   const RunError& error = *report.error;
   if (!error.phase && error.kind != ErrorKind::out_of_memory) return error.message;
@@ -212,7 +216,7 @@ std::string gate_text(const GateReport& report, const TextStyle& style) {
   }
   if (report.error) text += wrap(one_line(problem_text(report)), 0, style);
   text += wrap(one_line(outcome_text(report)), 0, style);
-  text += wrap(report.fidelity, 0, style);
+  text += wrap(trust_text(report), 0, style);
   if (!report.checks.empty() || report.error)
     text += std::string("gate: ") + verdict_text(report.verdict()) + "\n";
   return without_commands(text);
@@ -222,9 +226,9 @@ json gate_json(const GateReport& report) {
   json result = {{"schema", "torchmem.gate/1"}, {"torchmem", TORCHMEM_VERSION}};
   if (report.verdict() != GateVerdict::error) result["passed"] = report.verdict() == GateVerdict::passed;
   for (const char* name : {"model", "device", "software", "arguments"}) {
-    if (report.facts.contains(name)) result[name] = report.facts[name];
+    if (report.run && report.run->facts.contains(name)) result[name] = report.run->facts[name];
   }
-  if (!report.fidelity_details.is_null()) result["fidelity"] = report.fidelity_details;
+  if (report.run) result["fidelity"] = fidelity_json(*report.run);
   result["checks"] = json::array();
   for (const GateCheck& check : report.checks) {
     json entry = {{"name", check.name},
@@ -286,7 +290,7 @@ std::string gate_junit(const GateReport& report) {
   }
   text += "  <system-out>" + xml(report.what) + "\n";
   for (const std::string& warning : report.warnings) text += xml("warning: " + warning) + "\n";
-  for (const std::string& line : {outcome_text(report), report.fidelity})
+  for (const std::string& line : {outcome_text(report), trust_text(report)})
     text += line.empty() ? "" : xml(line) + "\n";
   return text + "</system-out>\n</testsuite>\n";
 }
@@ -304,7 +308,7 @@ std::string gate_markdown(const GateReport& report) {
   for (const std::string& warning : report.warnings)
     text += "- warning: " + markdown_text(one_line(warning)) + "\n";
   for (const std::string& line :
-       {report.error ? problem_text(report) : std::string(), outcome_text(report), report.fidelity}) {
+       {report.error ? problem_text(report) : std::string(), outcome_text(report), trust_text(report)}) {
     if (!line.empty()) text += "\n" + markdown_text(one_line(line)) + "\n";
   }
   return text;

@@ -26,9 +26,7 @@ struct GateReport {
   std::vector<HeldSegment> segments;  // where a check of reserved or the device failed
   std::vector<std::string> warnings;
   std::optional<GateNumbers> numbers;  // of the run
-  nlohmann::json facts;                // model, device, software, arguments; whichever there are
-  std::string fidelity;                // fidelity_line of the run; empty where nothing was run
-  nlohmann::json fidelity_details;     // its fidelity_json
+  std::optional<Run> run;              // its facts and findings; nothing where none was made
   // Out of memory is a failure; with any other the gate could not tell.
   std::optional<RunError> error;
 

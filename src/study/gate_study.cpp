@@ -102,12 +102,10 @@ Outcome measure_program(ProgramResult result) {
 GateReport judge(const GateQuestion& question, const Outcome& outcome) {
   const Run& run = outcome.run;
   GateReport report;
-  report.facts = run.facts;
+  report.run = run;
   report.model = question.model;
   report.what = (question.is_program ? question.model + " on " : "") + where_text(run);
   report.against = question.against;
-  report.fidelity = fidelity_line(run);
-  report.fidelity_details = fidelity_json(run);
   report.error = run.error;
   if (!report.error) {
     check(question, outcome, report);

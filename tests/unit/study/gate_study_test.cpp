@@ -189,7 +189,7 @@ torchmem_process_state process_with(std::initializer_list<std::pair<uint64_t, ui
 
 TEST(GateStudy, OfAProgramTheHighestOfItsProcessesAndDevices) {
   ProgramResult result;
-  result.processes = {process_with({{5, 9}, {7, 8}}), process_with({{6, 10}})};
+  result.processes = {process_with({{5, 10}, {7, 8}}), process_with({{6, 9}})};
   result.run.facts = run_of(1).facts;
   const Outcome outcome = measure_program(std::move(result));
   EXPECT_EQ(outcome.peak->allocated, 7u);
