@@ -8,6 +8,7 @@
 #include "launch/layout.h"
 #include "launch/program_run.h"
 #include "launch/runner.h"
+#include "report/gate_json.h"
 
 namespace torchmem {
 

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "cli/terminal.h"
+#include "report/gate_json.h"
 
 namespace torchmem {
 

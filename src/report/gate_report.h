@@ -1,8 +1,7 @@
-// What a gate found, for people, programs and CI systems.
+// What a gate found, for people and CI systems.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,8 +33,6 @@ struct GateReport {
 };
 
 std::string gate_text(const GateReport& report, const TextStyle& style = {});
-// "torchmem.gate/1" (docs/schema/gate.json).
-nlohmann::json gate_json(const GateReport& report);
 std::string gate_junit(const GateReport& report);
 std::string gate_markdown(const GateReport& report);
 // GitHub's workflow commands: an error for each check that failed and for what went wrong, a warning for each

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "report/gate_report.h"
+#include "report/gate_json.h"
 
 namespace torchmem {
 namespace {
