@@ -138,19 +138,46 @@ struct Phase {
   nlohmann::json statistics;  // torch.cuda.memory_stats, nested or flat; null when not recorded
 };
 
-// One kind of thing that the virtual GPU had to assume, with how often it happened.
-struct Finding {
-  std::string kind;     // "assumed_value", "estimated_workspace", "unmodelled_call"
-  uint64_t count = 0;   // how many times
-  uint64_t bytes = 0;   // that all of them together were about
-  nlohmann::json what;  // the rest: name, op, module, line, taken_for, decides, problem, ...
+// What the virtual GPU can have to assume.
+enum class Assumption : uint8_t {
+  assumed_value,        // read back, which only a kernel would have computed
+  estimated_workspace,  // of a size that was not recorded
+  unmodelled_call,      // answered with not-supported
+  other,                // what only a newer recorder has a name for
+};
+
+std::string_view name_of(Assumption kind);
+std::optional<Assumption> assumption_from(std::string_view name);  // never `other`
+
+// What is known to have come of an assumed value.
+enum class Decision : uint8_t { none, size, loop, branch };
+
+std::string_view name_of(Decision decision);  // "" for none
+std::optional<Decision> decision_from(std::string_view name);
+
+// One thing that was assumed at one place, with how often it happened. Texts are "" where nothing was said.
+struct AssumptionRecord {
+  Assumption kind = Assumption::other;
+  uint64_t count = 0;     // how many times
+  uint64_t bytes = 0;     // that all of them together were about
+  std::string name;       // the operator that read, "cudnn forward", the function that was called
+  std::string op;         // that was running
+  std::string module;     // that it was in
+  std::string line;       // "m.py:9"
+  std::string problem;    // of a workspace: what it was asked for; of a call: the library
+  std::string taken_for;  // the value, the first time
+  std::string what;       // of a copy in bulk: the tensors
+  Decision decides = Decision::none;
+  bool unknown = false;  // the workspace's size was taken as 0
+  bool without = false;  // the workspace did not fit; another engine, taken to need none, stands in
+  nlohmann::json rest = nlohmann::json::object();  // whatever else the recorder said
 };
 
 // Whether a size, a loop or a branch is known to have come of an assumed value: the run may then not be the
 // one that a GPU makes.
-bool is_deciding(const Finding& finding);
+bool is_deciding(const AssumptionRecord& assumption);
 // The first such one; null where there is none.
-const Finding* first_deciding(const std::vector<Finding>& findings);
+const AssumptionRecord* first_deciding(const std::vector<AssumptionRecord>& assumptions);
 
 struct RunError {
   ErrorKind kind = ErrorKind::internal;
@@ -167,7 +194,7 @@ struct Run {
   std::vector<TensorInfo> tensors;
   std::vector<std::vector<Event>> traces;  // one a device, in order
   std::vector<Phase> phases;
-  std::vector<Finding> findings;
+  std::vector<AssumptionRecord> assumptions;
   std::vector<Segment> segments;  // at the end, by address
   // False when the process ended before it could say (then `segments` is empty).
   bool has_segments = false;

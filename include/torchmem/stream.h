@@ -10,7 +10,7 @@
 //                                           whose that alloc event's block is, and for activations the stack
 //                                           of the op that saved it; a later record replaces an earlier one
 //     P <json>   the end of a phase
-//     V <json>   a fidelity finding, once for each time that it happens
+//     V <json>   an assumption, once for each time that it happens
 //     Z <json>   the final snapshot, {"segments": [...]}
 //     X <json>   the error that ended it
 #pragma once

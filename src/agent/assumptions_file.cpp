@@ -22,7 +22,7 @@ capture::StreamWriter& writer() {
     const char* directory = std::getenv("TORCHMEM_RUN_DIR");
     const std::string path = directory == nullptr || *directory == '\0'
                                  ? std::string("/dev/null")
-                                 : std::string(directory) + "/findings-" + std::to_string(getpid());
+                                 : std::string(directory) + "/assumptions-" + std::to_string(getpid());
     the_writer = capture::StreamWriter::open(path).release();
   }
   return *the_writer;

@@ -74,7 +74,7 @@ Trial trial_of(std::string name, const Run& run) {
     trial.allocated_after_load = std::max(trial.allocated_after_load.value_or(0), phase.allocated->peak);
   }
   trial.rewritten = run.facts.value("levers", json());
-  trial.decided = first_deciding(run.findings) != nullptr;
+  trial.decided = first_deciding(run.assumptions) != nullptr;
   return trial;
 }
 

@@ -81,7 +81,7 @@ class GateCommand : public Command {
     std::cerr << processes_text(ran.state(), ran.is_virtual()) << std::flush;
     ProgramResult result{ran.exit_code(), ran.interrupted(), process_states(ran.state()), {}, {}};
     for (const EndedProcess& process : ended_processes(ran.state())) result.ended.push_back(process.reason);
-    result.run.findings = program_findings(ran.state());
+    result.run.assumptions = program_assumptions(ran.state());
     result.run.facts["arguments"] = {{"program", program},
                                      {"values", values.values ? json(*values.values) : json()},
                                      {"assume", values.assume ? json(*values.assume) : json()}};

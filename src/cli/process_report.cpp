@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "launch/process_findings.h"
+#include "launch/process_assumptions.h"
 #include "launch/process_states.h"
 #include "report/fidelity.h"
 #include "report/style.h"
 #include "report/text.h"
-#include "run/phase_json.h"
+#include "run/assumption_json.h"
 #include "run/utf8.h"
 #include "torchmem/bytes.h"
 
@@ -60,25 +60,23 @@ std::string device_text(const torchmem_device_state& device) {
 
 // What a process counts, whether or not an agent tells more of it.
 struct CountedKind {
-  const char* finding;
-  const char* list;
+  Assumption assumption;
   const char* word;
   uint64_t torchmem_process_state::*count;
 };
 
 constexpr CountedKind counted_kinds[] = {
-    {"assumed_value", "assumed_values", "assumed value", &torchmem_process_state::assumed_values},
-    {"estimated_workspace", "estimated_workspaces", "estimated workspace",
-     &torchmem_process_state::estimated_workspaces},
-    {"unmodelled_call", "unmodelled_calls", "unmodelled call", &torchmem_process_state::unmodelled_calls},
+    {Assumption::assumed_value, "assumed value", &torchmem_process_state::assumed_values},
+    {Assumption::estimated_workspace, "estimated workspace", &torchmem_process_state::estimated_workspaces},
+    {Assumption::unmodelled_call, "unmodelled call", &torchmem_process_state::unmodelled_calls},
 };
 
 // "cudaIpcGetMemHandle, cudaFoo and 3 more": the calls that are not modelled, each once; "" where nobody
 // told.
-std::string call_names(const std::vector<Finding>& findings) {
+std::string call_names(const std::vector<AssumptionRecord>& assumptions) {
   std::vector<std::string> names;
-  for (const Finding* call : of_kind(findings, "unmodelled_call")) {
-    std::string name = printable(call->what.value("name", std::string()));
+  for (const AssumptionRecord* call : of_kind(assumptions, Assumption::unmodelled_call)) {
+    std::string name = printable(call->name);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   }
   std::string text;
@@ -142,8 +140,8 @@ std::string calls_text(const std::string& calls) {
 }
 
 // The first few reads of assumed values, a line each.
-std::string reads_text(const std::vector<Finding>& findings) {
-  const std::vector<const Finding*> reads = of_kind(findings, "assumed_value");
+std::string reads_text(const std::vector<AssumptionRecord>& assumptions) {
+  const std::vector<const AssumptionRecord*> reads = of_kind(assumptions, Assumption::assumed_value);
   std::string text;
   for (size_t i = 0; i < std::min(reads.size(), shown_reads); ++i)
     text += "torchmem:   assumed: " + assumed_line(*reads[i]) + "\n";
@@ -153,13 +151,13 @@ std::string reads_text(const std::vector<Finding>& findings) {
 }
 
 std::string process_text(const fs::path& directory, const torchmem_process_state& state) {
-  const std::vector<Finding> findings =
-      read_process_findings(directory, state.pid).value_or(std::vector<Finding>());
-  const std::string calls = call_names(findings);
+  const auto assumptions =
+      read_process_assumptions(directory, state.pid).value_or(std::vector<AssumptionRecord>());
+  const std::string calls = call_names(assumptions);
   const std::string assumed = assumed_text(state, calls);
   return "torchmem: " + name_of(state) + ": " + use_text(state) +
          (assumed.empty() ? "" : " [" + assumed + "]") + "\n" + outside_text(state) + calls_text(calls) +
-         reads_text(findings);
+         reads_text(assumptions);
 }
 
 // Of processes that CUDA_VISIBLE_DEVICES leaves no device; one for each of its values.
@@ -206,9 +204,10 @@ json processes_json(const fs::path& directory) {
                       {"measured", is_measured(state)},
                       {"devices", std::move(devices)}});
     if (state.peak_pinned) result.back()["peak_pinned_bytes"] = state.peak_pinned;
-    for (const CountedKind& kind : counted_kinds) result.back()[kind.list] = state.*kind.count;
-    if (const auto findings = read_process_findings(directory, state.pid))
-      result.back()["fidelity"] = findings_json(*findings);
+    for (const CountedKind& kind : counted_kinds)
+      result.back()[std::string(name_of(kind.assumption)) + "s"] = state.*kind.count;
+    if (const auto assumptions = read_process_assumptions(directory, state.pid))
+      result.back()["fidelity"] = assumptions_json(*assumptions);
   }
   return result;
 }
@@ -237,22 +236,23 @@ std::string processes_text(const fs::path& directory, bool is_virtual) {
   return text;
 }
 
-std::vector<Finding> program_findings(const fs::path& directory) {
-  std::vector<Finding> all;
+std::vector<AssumptionRecord> program_assumptions(const fs::path& directory) {
+  std::vector<AssumptionRecord> all;
   for (const torchmem_process_state& state : process_states(directory)) {
     const std::string command = valid_utf8(state.command);
-    std::vector<Finding> told = read_process_findings(directory, state.pid).value_or(std::vector<Finding>());
+    auto told = read_process_assumptions(directory, state.pid).value_or(std::vector<AssumptionRecord>());
     for (const CountedKind& kind : counted_kinds) {
       uint64_t count = 0;
-      for (const Finding& finding : told) count += finding.kind == kind.finding ? finding.count : 0;
-      if (uint64_t rest = state.*kind.count - std::min(state.*kind.count, count))
-        told.push_back({kind.finding, rest, 0, {{"name", command}}});
+      for (const auto& assumption : told) count += assumption.kind == kind.assumption ? assumption.count : 0;
+      if (state.*kind.count <= count) continue;
+      AssumptionRecord& untold = told.emplace_back();
+      untold.kind = kind.assumption;
+      untold.count = state.*kind.count - count;
+      untold.name = command;
     }
-    for (const Finding& finding : told) {
-      json object = finding_to_json(finding);
-      object["kind"] = finding.kind;
-      object["process"] = command;
-      add_finding(all, std::move(object));
+    for (AssumptionRecord& assumption : told) {
+      assumption.rest["process"] = command;
+      add_assumption(all, std::move(assumption));
     }
   }
   return all;

@@ -14,8 +14,8 @@ namespace torchmem {
 
 // One object for each process that used the device, by process id:
 // {"pid", "parent_pid", "command", "devices": [{"device", "peak_allocated_bytes", "peak_reserved_bytes",
-// ...}], "fidelity": {...}, ...}; fidelity is findings_json of what its agent wrote, absent where that wrote
-// nothing.
+// ...}], "fidelity": {...}, ...}; fidelity is assumptions_json of what its agent wrote, absent where that
+// wrote nothing.
 nlohmann::json processes_json(const std::filesystem::path& directory);
 
 // The lines of the same, each starting with "torchmem: "; then those of programs that lost the virtual GPU
@@ -24,9 +24,9 @@ nlohmann::json processes_json(const std::filesystem::path& directory);
 // `is_virtual`: it ran on the virtual GPU.
 std::string processes_text(const std::filesystem::path& directory, bool is_virtual);
 
-// What all of them assumed, each finding with its "process", the command. What is only counted, since no
-// agent told more, is a finding without a place, named after the process.
-std::vector<Finding> program_findings(const std::filesystem::path& directory);
+// What all of them assumed, each assumption with its "process", the command. What is only counted, since no
+// agent told more, is a assumption without a place, named after the process.
+std::vector<AssumptionRecord> program_assumptions(const std::filesystem::path& directory);
 
 // A process that the agent ended since it had read too many assumed values.
 struct EndedProcess {

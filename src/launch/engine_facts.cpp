@@ -74,7 +74,7 @@ void add_engine_facts(Run& run, const RunRequest& request, const DeviceChoice& d
 }
 
 Error decided_error(const std::string& start, const Run& run) {
-  return {ErrorKind::decided_by_assumed_values, start + decision_text(run.findings) +
+  return {ErrorKind::decided_by_assumed_values, start + decision_text(run.assumptions) +
                                                     ". A GPU may go another way. Say what the value is with "
                                                     "--assume FILE, accept what was assumed with "
                                                     "--allow-assumed, or use a real GPU."};

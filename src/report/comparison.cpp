@@ -74,12 +74,12 @@ std::vector<std::string> fidelity_notes(const std::vector<Outcome>& outcomes) {
   std::string assumed, unverified;
   for (const Outcome& outcome : outcomes) {
     auto note = [&](std::string& names) { names += (names.empty() ? "" : ", ") + outcome.name; };
-    if (!outcome.run.findings.empty()) note(assumed);
+    if (!outcome.run.assumptions.empty()) note(assumed);
     if (!is_verified(outcome.run)) note(unverified);
   }
   std::vector<std::string> notes;
   for (const Outcome& outcome : outcomes) {
-    if (std::string decided = decision_text(outcome.run.findings); !decided.empty())
+    if (std::string decided = decision_text(outcome.run.assumptions); !decided.empty())
       notes.push_back(outcome.name + " may be wrong: " + decided);
   }
   if (!assumed.empty()) notes.push_back("not complete, something was assumed (--json says what): " + assumed);

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "torchmem/run.h"
@@ -18,13 +17,10 @@ nlohmann::json fidelity_json(const Run& run);
 // Whether the device was a real one, or one whose profile was compared with it.
 bool is_verified(const Run& run);
 
-// Whether the finding has that flag: "unknown", "without" (docs/schema/common.json).
-bool says(const Finding& finding, const char* flag);
-
 // "fidelity: complete, nothing was assumed", or how much was; without a line's end.
 std::string fidelity_line(const Run& run);
 
-// That, then one or two for each finding (the first few of a kind).
+// That, then one or two for each assumption (the first few of a kind).
 std::string fidelity_text(const Run& run, const TextStyle& style = {});
 
 // Of a model that failed: how often a value was read before that only a kernel would have computed, where
@@ -32,23 +28,24 @@ std::string fidelity_text(const Run& run, const TextStyle& style = {});
 std::string assumed_before_text(const Run& run);
 
 // The lists of fidelity_json alone: {"decided_by_assumed_values", "estimated_workspaces": [...], ...}.
-nlohmann::json findings_json(const std::vector<Finding>& findings);
+nlohmann::json assumptions_json(const std::vector<AssumptionRecord>& assumptions);
 
-// "aten::item at m.py:9": the operator that was running, or what else the finding names, and the line.
-std::string place_of(const Finding& finding);
+// "aten::item at m.py:9": the operator that was running, or what else the assumption names, and the line.
+std::string place_of(const AssumptionRecord& assumption);
 
 // "aten::item at m.py:9 read a value that only a kernel would have computed; it was taken for true, and a
-// branch came of it (2 more such reads)": the first finding that decided something. "" where none did.
-std::string decision_text(const std::vector<Finding>& findings);
+// branch came of it (2 more such reads)": the first assumption that decided something. "" where none did.
+std::string decision_text(const std::vector<AssumptionRecord>& assumptions);
 
 // That as it stands above a result, with what to do; "" where nothing was decided.
 std::string doubt_text(const Run& run);
 
 // One line of an assumed value, without the line's end: "aten::item at m.py:9, 3 times, taken for true: a
 // branch came of it".
-std::string assumed_line(const Finding& finding);
+std::string assumed_line(const AssumptionRecord& assumption);
 
 // Those of a kind, the ones that decided something first.
-std::vector<const Finding*> of_kind(const std::vector<Finding>& findings, std::string_view kind);
+std::vector<const AssumptionRecord*> of_kind(const std::vector<AssumptionRecord>& assumptions,
+                                             Assumption kind);
 
 }  // namespace torchmem

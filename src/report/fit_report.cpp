@@ -223,7 +223,7 @@ std::string table_text(const std::vector<FitResult>& results, const TextStyle& s
   return text +
          notes(
              results, "not complete, something was assumed (--json says what): ",
-             [](const Run& run) { return !run.findings.empty(); }, style) +
+             [](const Run& run) { return !run.assumptions.empty(); }, style) +
          notes(
              results, "not verified against such a card: ", [](const Run& run) { return !is_verified(run); },
              style);
@@ -231,7 +231,7 @@ std::string table_text(const std::vector<FitResult>& results, const TextStyle& s
 
 json trial_json(const FitTrial& trial) {
   json result = {{"size", trial.size}, {"fits", !trial.outcome.run.error}};
-  if (first_deciding(trial.outcome.run.findings)) result["decided_by_assumed_values"] = true;
+  if (first_deciding(trial.outcome.run.assumptions)) result["decided_by_assumed_values"] = true;
   json peak = peak_summary_json(trial.outcome);
   if (!peak.is_null()) result["peak"] = std::move(peak);
   result["error"] = trial.outcome.run.error ? error_to_json(*trial.outcome.run.error) : json();
@@ -286,9 +286,10 @@ std::vector<FitPoint> fit_curve(const FitResult& result) {
 const FitTrial* first_decided(const std::vector<FitResult>& results) {
   for (const FitResult& result : results) {
     for (const FitTrial& trial : result.trials) {
-      if (first_deciding(trial.outcome.run.findings)) return &trial;
+      if (first_deciding(trial.outcome.run.assumptions)) return &trial;
     }
-    if (result.unlimited && first_deciding(result.unlimited->outcome.run.findings)) return &*result.unlimited;
+    if (result.unlimited && first_deciding(result.unlimited->outcome.run.assumptions))
+      return &*result.unlimited;
   }
   return nullptr;
 }
@@ -298,7 +299,7 @@ std::string fit_answer_text(const std::vector<FitResult>& results, const TextSty
   const FitTrial* decided = first_decided(results);
   if (!decided) return text;
   return wrap("This may be wrong: with " + results.front().dimension + " = " + format_count(decided->size) +
-                  ", " + decision_text(decided->outcome.run.findings) + ".",
+                  ", " + decision_text(decided->outcome.run.assumptions) + ".",
               0, style) +
          "\n" + text;
 }

@@ -6,6 +6,7 @@
 #include "report/fidelity.h"
 #include "report/run_header.h"
 #include "report/text.h"
+#include "run/assumption_json.h"
 #include "run/phase_json.h"
 #include "torchmem/bytes.h"
 #include "torchmem/peak.h"
@@ -48,18 +49,18 @@ json peak_json(const Run& run) {
   return object;
 }
 
-json findings_rows(const Run& run) {
+json assumption_rows(const Run& run) {
   json list = json::array();
-  for (const Finding& finding : run.findings) {
-    std::string kind = finding.kind;
+  for (const AssumptionRecord& assumption : run.assumptions) {
+    std::string kind(name_of(assumption.kind));
     std::replace(kind.begin(), kind.end(), '_', ' ');
-    if (says(finding, "unknown")) kind += ", size not known, taken as 0";
-    if (says(finding, "without")) kind += ", out of memory; another engine stands in";
-    json row = {{"kind", kind}, {"times", finding.count}, {"bytes", finding.bytes}};
+    if (assumption.unknown) kind += ", size not known, taken as 0";
+    if (assumption.without) kind += ", out of memory; another engine stands in";
+    json row = {{"kind", kind}, {"times", assumption.count}, {"bytes", assumption.bytes}};
+    const json known = assumption_to_json(assumption);
     for (const char* name : {"name", "op", "module", "line", "taken_for", "decides", "what"}) {
-      if (!finding.what.is_object()) break;
-      auto found = finding.what.find(name);
-      if (found == finding.what.end() || found->is_null()) continue;
+      auto found = known.find(name);
+      if (found == known.end() || found->is_null()) continue;
       row[name] = found->is_string() ? *found : json(found->dump());
     }
     list.push_back(std::move(row));
@@ -107,7 +108,7 @@ json html_data(const Run& run, const std::string& name, std::optional<int32_t> o
     result["fidelity"] = {{"complete", fidelity["complete"]},
                           {"verified", fidelity["verified"]},
                           {"doubt", doubt_text(run)},
-                          {"findings", findings_rows(run)}};
+                          {"findings", assumption_rows(run)}};
   } else {
     result["fidelity"] = json();
   }

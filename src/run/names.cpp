@@ -33,7 +33,28 @@ constexpr std::array<std::pair<ErrorKind, std::string_view>, 10> error_names{{
     {ErrorKind::internal, "internal"},
 }};
 
+constexpr std::array<std::string_view, 4> assumption_names = {"assumed_value", "estimated_workspace",
+                                                              "unmodelled_call", "other"};
+constexpr std::array<std::string_view, 4> decision_names = {"", "size", "loop", "branch"};
+
 }  // namespace
+
+std::string_view name_of(Assumption kind) { return assumption_names[static_cast<size_t>(kind)]; }
+
+std::optional<Assumption> assumption_from(std::string_view name) {
+  for (size_t i = 0; i < static_cast<size_t>(Assumption::other); ++i) {
+    if (assumption_names[i] == name) return static_cast<Assumption>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view name_of(Decision decision) { return decision_names[static_cast<size_t>(decision)]; }
+
+std::optional<Decision> decision_from(std::string_view name) {
+  auto found = std::find(decision_names.begin() + 1, decision_names.end(), name);
+  if (found == decision_names.end()) return std::nullopt;
+  return static_cast<Decision>(found - decision_names.begin());
+}
 
 std::string_view name_of(Action action) { return action_names[static_cast<size_t>(action)].second; }
 

@@ -1,7 +1,5 @@
 #include "run/phase_json.h"
 
-#include <algorithm>
-
 namespace torchmem {
 
 using nlohmann::json;
@@ -31,24 +29,6 @@ std::optional<T> optional_field(const json& object, const char* name) {
 template <typename T>
 T field_or(const json& object, const char* name, T otherwise) {
   return optional_field<T>(object, name).value_or(otherwise);
-}
-
-// What may be known of one time that an assumed value was read and not of another.
-bool is_of_one_time(const std::string& name) { return name == "taken_for" || name == "decides"; }
-
-bool holds_all_of(const json& what, const json& other) {
-  for (const auto& [name, value] : what.items()) {
-    auto same = other.find(name);
-    if (!is_of_one_time(name) && (same == other.end() || *same != value)) return false;
-  }
-  return true;
-}
-
-bool is_alike(const json& a, const json& b) {
-  if (!holds_all_of(a, b) || !holds_all_of(b, a)) return false;
-  auto decides = a.find("decides");
-  auto other = b.find("decides");
-  return decides == a.end() || other == b.end() || *decides == *other;
 }
 
 Block::State state_from(const std::string& name) {
@@ -110,46 +90,6 @@ json error_to_json(const RunError& error) {
   object["message"] = error.message;
   if (error.phase) object["phase"] = *error.phase;
   if (error.iteration) object["iteration"] = *error.iteration;
-  return object;
-}
-
-void add_finding(std::vector<Finding>& findings, json object) {
-  Finding finding;
-  finding.kind = object.at("kind").get<std::string>();
-  finding.count = field_or<uint64_t>(object, "count", 1);
-  finding.bytes = field_or<uint64_t>(object, "bytes", 0);
-  for (const char* name : {"kind", "count", "bytes", "address"}) object.erase(name);
-  finding.what = std::move(object);
-  auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
-    return other.kind == finding.kind && is_alike(other.what, finding.what);
-  });
-  if (same == findings.end()) {
-    findings.push_back(std::move(finding));
-    return;
-  }
-  same->count += finding.count;
-  same->bytes += finding.bytes;
-  for (const auto& [name, value] : finding.what.items()) {
-    if (is_of_one_time(name)) same->what.emplace(name, value);
-  }
-}
-
-bool is_deciding(const Finding& finding) {
-  if (finding.kind != "assumed_value" || !finding.what.is_object()) return false;
-  auto decides = finding.what.find("decides");
-  return decides != finding.what.end() && decides->is_string() &&
-         !decides->get_ref<const std::string&>().empty();
-}
-
-const Finding* first_deciding(const std::vector<Finding>& findings) {
-  auto found = std::find_if(findings.begin(), findings.end(), is_deciding);
-  return found == findings.end() ? nullptr : &*found;
-}
-
-json finding_to_json(const Finding& finding) {
-  json object = finding.what;
-  object["count"] = finding.count;
-  object["bytes"] = finding.bytes;
   return object;
 }
 

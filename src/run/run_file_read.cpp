@@ -1,6 +1,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "run/assumption_json.h"
 #include "run/file.h"
 #include "run/phase_json.h"
 #include "run/pickle_json.h"
@@ -175,8 +176,9 @@ class RunReader {
       phase.events = object.value("events", std::vector<uint64_t>());
       run_.phases.push_back(std::move(phase));
     }
-    json findings = json_from(field(value, "findings"));
-    for (json& object : findings) add_finding(run_.findings, std::move(object));
+    json assumptions = json_from(field(value, "findings"));
+    for (json& object : assumptions)
+      add_assumption(run_.assumptions, assumption_from_json(std::move(object)));
     if (const json error = json_from(field(value, "error")); !error.is_null())
       run_.error = error_from_json(error);
     if (value.find("tensors")) {

@@ -2,6 +2,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "run/assumption_json.h"
 #include "run/phase_json.h"
 #include "run/pickle_json.h"
 #include "run/pickle_writer.h"
@@ -167,11 +168,11 @@ class RunWriter {
       if (!phase.statistics.is_null()) object["statistics"] = phase.statistics;
       phases.push_back(std::move(object));
     }
-    json findings = json::array();
-    for (const Finding& finding : run_.findings) {
-      json object = finding_to_json(finding);
-      object["kind"] = finding.kind;
-      findings.push_back(std::move(object));
+    json assumptions = json::array();
+    for (const AssumptionRecord& assumption : run_.assumptions) {
+      json object = assumption_to_json(assumption);
+      object.emplace("kind", name_of(assumption.kind));  // one that we have no name for is in the rest
+      assumptions.push_back(std::move(object));
     }
     out_.begin_dict();
     text("schema", run_file::schema);
@@ -180,7 +181,7 @@ class RunWriter {
     out_.string("phases");
     write_json(out_, phases);
     out_.string("findings");
-    write_json(out_, findings);
+    write_json(out_, assumptions);
     out_.string("error");
     write_json(out_, run_.error ? error_to_json(*run_.error) : json());
     out_.string("has_segments");

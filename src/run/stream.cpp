@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "run/assumption_json.h"
 #include "run/file.h"
 #include "run/phase_json.h"
 
@@ -60,7 +61,7 @@ class StreamReader {
         case 'P':
           return read_phase(json::parse(rest));
         case 'V':
-          return add_finding(run_.findings, json::parse(rest));
+          return add_assumption(run_.assumptions, assumption_from_json(json::parse(rest)));
         case 'Z':
           return read_segments(json::parse(rest));
         case 'X':

@@ -46,7 +46,7 @@ void explain(const Outcome& outcome, const GateNumbers* baseline, GateReport& re
 
 // Where an assumed value decided what ran: there is no verdict, or a warning where that was accepted.
 void doubt(const GateQuestion& question, const Run& run, const std::string& start, GateReport& report) {
-  const std::string decided = decision_text(run.findings);
+  const std::string decided = decision_text(run.assumptions);
   if (decided.empty()) return;
   if (question.allow_assumed) {
     report.warnings.push_back("accepted with --allow-assumed: " + decided);

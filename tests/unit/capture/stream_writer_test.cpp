@@ -73,8 +73,8 @@ TEST_F(StreamWriterTest, WhatItWritesIsRead) {
   const torchmem::Run run = read_stream_file(path_);
   ASSERT_EQ(run.traces.size(), 1u);
   ASSERT_EQ(run.traces[0].size(), 1u);
-  ASSERT_EQ(run.findings.size(), 1u);
-  EXPECT_EQ(run.findings[0].count, 2u);
+  ASSERT_EQ(run.assumptions.size(), 1u);
+  EXPECT_EQ(run.assumptions[0].count, 2u);
   ASSERT_TRUE(run.error);
   EXPECT_EQ(run.error->message, "two\nlines");
 }
@@ -105,7 +105,7 @@ TEST_F(StreamWriterTest, ManyRecordsKeepTheirOrder) {
   const torchmem::Run run = read_stream_file(path_);
   ASSERT_EQ(run.traces.at(0).size(), event_count);
   for (std::uint64_t i = 0; i < event_count; ++i) ASSERT_EQ(run.traces[0][i].size, i);
-  EXPECT_EQ(run.findings.size(), 50u);
+  EXPECT_EQ(run.assumptions.size(), 50u);
 }
 
 TEST_F(StreamWriterTest, AModelsStrayBytesAreReplaced) {

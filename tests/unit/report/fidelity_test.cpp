@@ -37,7 +37,7 @@ TEST(Fidelity, NothingDecided) {
         {{{"kind", "estimated_workspace"}, {"name", "cudnn"}, {"decides", "size"}}}}) {
     torchmem::Run run = run_of(findings);
     EXPECT_EQ(doubt_text(run), "");
-    EXPECT_EQ(decision_text(run.findings), "");
+    EXPECT_EQ(decision_text(run.assumptions), "");
     EXPECT_EQ(fidelity_json(run)["decided_by_assumed_values"], false);
     EXPECT_EQ(text_of(run).find("may be wrong"), std::string::npos);
   }
@@ -47,7 +47,7 @@ TEST(Fidelity, WhatWasDecidedStandsAtTheTop) {
   torchmem::Run run =
       run_of({read_of("m.py:7"), read_of("m.py:9", {{"taken_for", "true"}, {"decides", "branch"}}),
               read_of("m.py:11", {{"decides", "size"}}), read_of("m.py:12", {{"decides", "loop"}})});
-  EXPECT_EQ(decision_text(run.findings),
+  EXPECT_EQ(decision_text(run.assumptions),
             "aten::item at m.py:9 read a value that only a kernel would have computed; it was taken for "
             "true, and a "
             "branch came of it (2 more such reads)");
@@ -65,7 +65,8 @@ TEST(Fidelity, SaysWhatAValueWasTakenFor) {
                 "size came of it (3 times)\n    m.py:9\n"),
             std::string::npos)
       << fidelity_text(run);
-  EXPECT_EQ(assumed_line(run.findings[0]), "aten::item at m.py:9, 3 times, taken for 17: a size came of it");
+  EXPECT_EQ(assumed_line(run.assumptions[0]),
+            "aten::item at m.py:9, 3 times, taken for 17: a size came of it");
 }
 
 TEST(Fidelity, SaysWhatWasCopiedInBulk) {
@@ -74,7 +75,7 @@ TEST(Fidelity, SaysWhatWasCopiedInBulk) {
   EXPECT_NE(fidelity_text(run).find(
                 "does not hold it: fc.weight:\n  f32 of 512x512 and 3 more (1 time, 1.00 MiB)\n"),
             std::string::npos);
-  EXPECT_EQ(assumed_line(run.findings[0]),
+  EXPECT_EQ(assumed_line(run.assumptions[0]),
             "aten::item at save.py:3, 1 time, 1.00 MiB that this device does not hold: fc.weight: f32 of "
             "512x512 and 3 more");
 }
@@ -85,8 +86,8 @@ TEST(Fidelity, ShowsDecidingOnesFirst) {
   for (int i = 0; i < 20; ++i) findings.push_back(read_of("m.py:" + std::to_string(i + 1)));
   findings.back()["decides"] = "loop";
   torchmem::Run run = run_of(findings);
-  EXPECT_EQ(of_kind(run.findings, "assumed_value").front()->what["line"], "m.py:20");
-  EXPECT_EQ(of_kind(run.findings, "assumed_value")[1]->what["line"], "m.py:1");
+  EXPECT_EQ(of_kind(run.assumptions, Assumption::assumed_value).front()->line, "m.py:20");
+  EXPECT_EQ(of_kind(run.assumptions, Assumption::assumed_value)[1]->line, "m.py:1");
   EXPECT_NE(fidelity_text(run).find("and a loop\n"), std::string::npos);
   EXPECT_NE(fidelity_text(run).find("and 15 more (--json lists all)"), std::string::npos);
 }
@@ -105,9 +106,9 @@ TEST(Fidelity, OfAModelThatFailed) {
 TEST(Fidelity, NothingReachesATerminal) {
   torchmem::Run run =
       run_of({read_of("\x1b[31m\n", {{"taken_for", "\x1b]0;x\x07"}, {"decides", "size"}, {"what", "\x1b"}})});
-  for (const std::string& text : {doubt_text(run), fidelity_text(run), assumed_line(run.findings[0])})
+  for (const std::string& text : {doubt_text(run), fidelity_text(run), assumed_line(run.assumptions[0])})
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
-  EXPECT_EQ(assumed_line(run.findings[0]).find('\n'), std::string::npos);
+  EXPECT_EQ(assumed_line(run.assumptions[0]).find('\n'), std::string::npos);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "run/assumption_json.h"
 #include "run/phase_json.h"
 #include "run/pickle_json.h"
 #include "run/pickle_reader.h"
@@ -84,11 +85,31 @@ TEST(RunFile, OurFactsComeBack) {
   EXPECT_EQ(phase_to_json(again.phases[0]), phase_to_json(run.phases[0]));
   EXPECT_EQ(again.phases[0].events, std::vector<uint64_t>{3});
   EXPECT_EQ(again.phases[0].statistics, run.phases[0].statistics);
-  ASSERT_EQ(again.findings.size(), 1u);
-  EXPECT_EQ(again.findings[0].count, 3u);
-  EXPECT_EQ(again.findings[0].what, run.findings[0].what);
+  ASSERT_EQ(again.assumptions.size(), 1u);
+  EXPECT_EQ(again.assumptions[0].count, 3u);
+  EXPECT_EQ(assumption_to_json(again.assumptions[0]), assumption_to_json(run.assumptions[0]));
   EXPECT_EQ(again.error->kind, ErrorKind::out_of_memory);
   EXPECT_EQ(again.error->detail["requested_bytes"], 1000);
+}
+
+// What a newer recorder says, or an odd one, is kept as it was.
+TEST(RunFile, AssumptionsComeBackAsTheyWere) {
+  const std::string records[] = {
+      R"({"kind":"toy","name":"a"})", R"({"kind":"assumed_value","name":"","line":7,"decides":"fate"})",
+      R"({"kind":"estimated_workspace","name":"c","unknown":true,"without":1,"more":{"x":[1]}})"};
+  std::string text = "torchmem-stream 1\n";
+  for (const std::string& record : records) text += "V " + record + "\n";
+  torchmem::Run run = read_run(write_run(read_stream(text, "s")), "again");
+  ASSERT_EQ(run.assumptions.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    nlohmann::json told = nlohmann::json::parse(records[i]);
+    if (i > 0) told.erase("kind");
+    told.update({{"count", 1}, {"bytes", 0}});
+    EXPECT_EQ(assumption_to_json(run.assumptions[i]), told);
+  }
+  EXPECT_EQ(run.assumptions[0].kind, Assumption::other);
+  EXPECT_TRUE(run.assumptions[2].unknown);
+  EXPECT_FALSE(run.assumptions[2].without);
 }
 
 // In memory_viz's own key; on frees too, which it plots by what they end.

@@ -67,9 +67,9 @@ TEST(Stream, ReadsEveryRecord) {
   EXPECT_EQ(run.phases[0].duration_ms, 1.5);
   EXPECT_EQ(run.phases[1].iteration, 0);
   EXPECT_EQ(run.phases[1].events, std::vector<uint64_t>{4});
-  ASSERT_EQ(run.findings.size(), 1u);
-  EXPECT_EQ(run.findings[0].count, 2u);
-  EXPECT_EQ(run.findings[0].bytes, 24u);
+  ASSERT_EQ(run.assumptions.size(), 1u);
+  EXPECT_EQ(run.assumptions[0].count, 2u);
+  EXPECT_EQ(run.assumptions[0].bytes, 24u);
   EXPECT_TRUE(run.has_segments);
   EXPECT_FALSE(run.segments[0].is_large);
   ASSERT_TRUE(run.error);
@@ -78,7 +78,7 @@ TEST(Stream, ReadsEveryRecord) {
 }
 
 // What an assumed value decides may be known of one read and not of another at the same place.
-TEST(Stream, ReadsOfOnePlaceAreOneFinding) {
+TEST(Stream, ReadsOfOnePlaceAreOneAssumption) {
   auto record = [](const std::string& more) {
     return "V {\"kind\":\"assumed_value\",\"name\":\"aten::item\",\"line\":\"m.py:9\"" + more + "}\n";
   };
@@ -87,14 +87,14 @@ TEST(Stream, ReadsOfOnePlaceAreOneFinding) {
                       record(",\"taken_for\":\"2\",\"decides\":\"size\",\"count\":3") + record("") +
                       record(",\"decides\":\"loop\"") + record(",\"op\":\"aten::all\""),
                   "s");
-  ASSERT_EQ(run.findings.size(), 3u);
-  EXPECT_EQ(run.findings[0].count, 6u);
-  EXPECT_EQ(run.findings[0].what["taken_for"], "1") << "the first one's";
-  EXPECT_EQ(run.findings[0].what["decides"], "size");
-  EXPECT_TRUE(is_deciding(run.findings[0]));
-  EXPECT_EQ(run.findings[1].what["decides"], "loop");
-  EXPECT_EQ(run.findings[2].what["op"], "aten::all");
-  EXPECT_EQ(first_deciding(run.findings), &run.findings[0]);
+  ASSERT_EQ(run.assumptions.size(), 3u);
+  EXPECT_EQ(run.assumptions[0].count, 6u);
+  EXPECT_EQ(run.assumptions[0].taken_for, "1") << "the first one's";
+  EXPECT_EQ(run.assumptions[0].decides, Decision::size);
+  EXPECT_TRUE(is_deciding(run.assumptions[0]));
+  EXPECT_EQ(run.assumptions[1].decides, Decision::loop);
+  EXPECT_EQ(run.assumptions[2].op, "aten::all");
+  EXPECT_EQ(first_deciding(run.assumptions), &run.assumptions[0]);
 }
 
 // The writer may die at any byte: what was complete before is kept.

@@ -66,8 +66,13 @@ Run failed_run(ErrorKind kind) {
 }
 
 Run decided(Run run) {
-  run.findings.push_back(
-      {"assumed_value", 1, 0, {{"op", "aten::item"}, {"line", "m.py:7"}, {"decides", "size"}}});
+  AssumptionRecord read;
+  read.kind = Assumption::assumed_value;
+  read.count = 1;
+  read.op = "aten::item";
+  read.line = "m.py:7";
+  read.decides = Decision::size;
+  run.assumptions.push_back(read);
   return run;
 }
 
