@@ -51,19 +51,25 @@ nlohmann::json snapshot_json(const Run& run, const std::string& name, const std:
 std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& devices,
                               size_t top);
 
-// How two runs differ, with at most `top` changes of each part; and with all of them
-// as "torchmem.diff/1" (docs/schema/diff.json).
+// How two runs differ, with at most `top` changes of each part: as text, as tables for a pull request and as
+// a page; and with all of them as "torchmem.diff/1" (docs/schema/diff.json).
 std::string diff_text(const Diff& diff, size_t top, const TextStyle& style = {});
+std::string diff_markdown(const Diff& diff, size_t top);
+std::string diff_html(const Diff& diff, size_t top);
 nlohmann::json diff_json(const Diff& diff);
 
-// What lowers a model's peak, and "torchmem.advise/1" (docs/schema/advise.json). `about`: the base run, for
-// its facts.
+// What lowers a model's peak, in the same forms, and "torchmem.advise/1" (docs/schema/advise.json). `about`:
+// the base run, for its facts.
 std::string advice_text(const Advice& advice, const Run& about, const TextStyle& style = {});
+std::string advice_markdown(const Advice& advice, const Run& about);
+std::string advice_html(const Advice& advice, const Run& about);
 nlohmann::json advice_json(const Advice& advice, const Run& about);
 
 // What a scenario measured, and "torchmem.scenario/1" (docs/schema/scenario.json).
 std::string scenario_text(const Scenario& scenario, const ScenarioResult& result, const Run& run,
                           bool all_rows, const TextStyle& style = {});
+std::string scenario_markdown(const Scenario& scenario, const ScenarioResult& result, const Run& run,
+                              bool all_rows);
 nlohmann::json scenario_json(const Scenario& scenario, const ScenarioResult& result, const Run& run);
 
 // The run as a page that a browser opens without a network: timeline, owners, segments, blocks. UTF-8

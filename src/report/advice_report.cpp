@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "report/document.h"
 #include "report/fidelity.h"
 #include "report/outcome_report.h"
 #include "report/run_header.h"
@@ -60,41 +61,47 @@ std::string check_text(const json& check) {
          (check.contains("why") ? ": " + check["why"].get<std::string>() : std::string());
 }
 
-std::string lever_details(const LeverTrial& lever, const TextStyle& style) {
-  std::string text = wrap(lever.code, 4, style) + wrap("cost: " + lever.cost, 4, style);
-  if (std::string check = check_text(lever.check); !check.empty()) text += wrap(check, 4, style);
+// Of a lever that saves: its line of code, what it costs, and what else is to be known.
+std::vector<std::string> lever_details(const LeverTrial& lever) {
+  std::vector<std::string> lines = {lever.code, "cost: " + lever.cost};
+  if (std::string check = check_text(lever.check); !check.empty()) lines.push_back(check);
   if (lever.group == "precision" && lever.trial.phase == "load" && lever.trial.allocated_after_load) {
-    text += wrap(
+    lines.push_back(
         "its peak is in load, where both copies of the weights are; converted before it is moved to "
         "the device, the peak is " +
-            format_bytes(*lever.trial.allocated_after_load),
-        4, style);
+        format_bytes(*lever.trial.allocated_after_load));
   }
-  return text;
+  return lines;
 }
 
-// What saves, and what costs.
-std::string lever_text(const Advice& advice, const TextStyle& style) {
+// What saves, and what costs. `style`: of text, which has the details in it; null in the other forms.
+Table lever_table(const Advice& advice, const TextStyle* style) {
   Table table = trial_table("lever");
   add_trial(table, "as it is", advice.base, advice.base);
   auto add_all = [&](Verdict verdict, const char* title) {
     bool any = false;
     for (const LeverTrial& lever : advice.levers) {
       if (verdict_of(lever, advice.base) != verdict) continue;
-      if (!any) table.add_text(title);
+      if (!any && *title && style) table.add_text("\n");
+      if (!any && *title) table.add_title(title);
       any = true;
       TableRow& row = add_trial(table, lever.trial.name, lever.trial, advice.base);
-      if (verdict == Verdict::saves) row.below = lever_details(lever, style);
+      if (verdict != Verdict::saves || !style) continue;
+      for (const std::string& line : lever_details(lever)) row.below += wrap(line, 4, *style);
     }
     return any;
   };
-  if (!add_all(Verdict::saves, "")) table.add_text("  no lever saves anything at the peak\n");
-  add_all(Verdict::harms, "\nit costs more with\n");
-  return table.text(style);
+  if (!add_all(Verdict::saves, "")) {
+    const char* none = "no lever saves anything at the peak";
+    style ? table.add_text(std::string("  ") + none + "\n") : table.add_note(none);
+  }
+  add_all(Verdict::harms, "it costs more with");
+  return table;
 }
 
-std::string list_of(const Advice& advice, Verdict verdict, const char* title, const TextStyle& style) {
-  std::string text;
+// The levers of that verdict, each with why.
+std::vector<std::string> names_of(const Advice& advice, Verdict verdict) {
+  std::vector<std::string> lines;
   for (const LeverTrial& lever : advice.levers) {
     if (verdict_of(lever, advice.base) != verdict) continue;
     std::string line = lever.trial.name;
@@ -103,13 +110,32 @@ std::string list_of(const Advice& advice, Verdict verdict, const char* title, co
       line += ": " + (lever.trial.error
                           ? lever.trial.error->message.substr(0, lever.trial.error->message.find('\n'))
                           : check_text(lever.check));
-    text += wrap(line, 2, style);
+    lines.push_back(std::move(line));
   }
+  return lines;
+}
+
+// What is listed, after what is measured.
+constexpr struct {
+  Verdict verdict;
+  const char* title;
+} listed[] = {{Verdict::does_nothing, "does nothing at the peak"},
+              {Verdict::fails, "cannot be used"},
+              {Verdict::does_not_apply, "does not apply"}};
+
+std::string list_text(const std::vector<std::string>& lines, const char* title, const TextStyle& style) {
+  std::string text;
+  for (const std::string& line : lines) text += wrap(line, 2, style);
   return text.empty() ? "" : std::string("\n") + title + "\n" + text;
 }
 
-std::string frontier_text(const Advice& advice, const TextStyle& style) {
-  if (advice.frontier.empty()) return "";
+Table combination_table(const Advice& advice) {
+  Table table = trial_table("together", TableColumn::Kind::words);
+  for (const Trial& trial : advice.combinations) add_trial(table, trial.name, trial, advice.base);
+  return table;
+}
+
+Table frontier_table(const Advice& advice) {
   Table table = trial_table("checkpointing, modules");
   for (const FrontierPoint& point : advice.frontier) {
     char share[32];
@@ -118,28 +144,56 @@ std::string frontier_text(const Advice& advice, const TextStyle& style) {
         std::to_string(point.modules.size()) + " of " + std::to_string(point.of) + ", " + share;
     add_trial(table, name, point.trial, advice.base);
   }
-  const FrontierPoint& all = advice.frontier.back();
-  return "\n" + table.text(style) + wrap("in this order: " + joined(all.modules, ", "), 2, style);
+  return table;
+}
+
+// "" where there is none.
+std::string frontier_order(const Advice& advice) {
+  if (advice.frontier.empty()) return "";
+  return "in this order: " + joined(advice.frontier.back().modules, ", ");
+}
+
+std::string frontier_text(const Advice& advice, const TextStyle& style) {
+  if (advice.frontier.empty()) return "";
+  return "\n" + frontier_table(advice).text(style) + wrap(frontier_order(advice), 2, style);
+}
+
+struct GoalWords {
+  std::string title;  // empty: there is no goal
+  std::vector<std::string> lines;
+  std::vector<std::string> code;
+};
+
+GoalWords goal_words(const Advice& advice) {
+  if (!advice.goal) return {};
+  const Goal& goal = *advice.goal;
+  GoalWords words{"goal: " + bytes_exactly(goal.limit_bytes) + " for the allocator", {}, {}};
+  if (!goal.cheapest) {
+    words.lines = {"not reached: none of the " + std::to_string(goal.tried) +
+                   " sets of levers that were tried runs within it."};
+    return words;
+  }
+  if (goal.cheapest->levers.empty()) {
+    words.lines = {"it runs within that as it is"};
+    return words;
+  }
+  words.lines = {"cheapest: " + joined(goal.cheapest->levers, " + "),
+                 "allocated " + size_text(goal.cheapest->allocated) + ", reserved " +
+                     size_text(goal.cheapest->reserved) + " under that limit"};
+  for (const std::string& name : goal.cheapest->levers) {
+    for (const LeverTrial& lever : advice.levers) {
+      if (lever.trial.name == name) words.code.push_back(lever.code);
+    }
+  }
+  return words;
 }
 
 std::string goal_text(const Advice& advice, const TextStyle& style) {
-  if (!advice.goal) return "";
-  const Goal& goal = *advice.goal;
-  std::string text = "\ngoal: " + bytes_exactly(goal.limit_bytes) + " for the allocator\n";
-  if (!goal.cheapest) {
-    return text + wrap("not reached: none of the " + std::to_string(goal.tried) +
-                           " sets of levers that were tried runs within it.",
-                       2, style);
-  }
-  if (goal.cheapest->levers.empty()) return text + "  it runs within that as it is\n";
-  text += "  cheapest: " + joined(goal.cheapest->levers, " + ") + "\n";
-  text += "  allocated " + size_text(goal.cheapest->allocated) + ", reserved " +
-          size_text(goal.cheapest->reserved) + " under that limit\n";
-  for (const std::string& name : goal.cheapest->levers) {
-    for (const LeverTrial& lever : advice.levers) {
-      if (lever.trial.name == name) text += wrap(lever.code, 4, style);
-    }
-  }
+  const GoalWords words = goal_words(advice);
+  if (words.title.empty()) return "";
+  std::string text = "\n" + words.title + "\n";
+  for (const std::string& line : words.lines) text += wrap(line, 2, style);
+  for (const std::string& line : words.code) text += wrap(line, 4, style);
   return text;
 }
 
@@ -158,6 +212,34 @@ std::string decided_text(const Advice& advice) {
   return "may be wrong, since a value that only a kernel would have computed decided a size, a loop or a "
          "branch: " +
          joined(names, ", ");
+}
+
+Document advice_document(const Advice& advice, const Run& about) {
+  Document document("What lowers the peak of " + fact(about, "/model/path"));
+  document.add_important(doubt_text(about));
+  document.add_text(where_text(about));
+  document.add_text("run: " + arguments_text(about));
+  document.add_table(lever_table(advice, nullptr));
+  for (const LeverTrial& lever : advice.levers) {
+    if (verdict_of(lever, advice.base) != Verdict::saves) continue;
+    document.add_heading(lever.trial.name);
+    document.add_list(lever_details(lever));
+  }
+  for (const auto& [verdict, title] : listed) {
+    const std::vector<std::string> names = names_of(advice, verdict);
+    if (!names.empty()) document.add_heading(title);
+    document.add_list(names);
+  }
+  document.add_table(combination_table(advice));
+  document.add_table(frontier_table(advice));
+  document.add_text(frontier_order(advice));
+  const GoalWords goal = goal_words(advice);
+  document.add_heading(goal.title);
+  document.add_list(goal.lines);
+  document.add_list(goal.code);
+  document.add_text(decided_text(advice));
+  document.add_text(fidelity_line(about));
+  return document;
 }
 
 json error_of(const Trial& trial) { return trial.error ? error_to_json(*trial.error) : json(); }
@@ -179,21 +261,22 @@ json trial_json(const Trial& trial, const Trial& base) {
 }  // namespace
 
 std::string advice_text(const Advice& advice, const Run& about, const TextStyle& style) {
-  const Trial& base = advice.base;
   std::string text;
   if (std::string doubt = doubt_text(about); !doubt.empty()) text += wrap(doubt, 0, style) + "\n";
   text += wrap(where_text(about), 0, style) + wrap("run: " + arguments_text(about), 0, style) + "\n";
-  text += lever_text(advice, style);
-  text += list_of(advice, Verdict::does_nothing, "does nothing at the peak", style);
-  text += list_of(advice, Verdict::fails, "cannot be used", style);
-  text += list_of(advice, Verdict::does_not_apply, "does not apply", style);
-  if (!advice.combinations.empty()) {
-    Table together = trial_table("together", TableColumn::Kind::words);
-    for (const Trial& trial : advice.combinations) add_trial(together, trial.name, trial, base);
-    text += "\n" + together.text(style);
-  }
+  text += lever_table(advice, &style).text(style);
+  for (const auto& [verdict, title] : listed) text += list_text(names_of(advice, verdict), title, style);
+  if (!advice.combinations.empty()) text += "\n" + combination_table(advice).text(style);
   text += frontier_text(advice, style) + goal_text(advice, style);
   return text + "\n" + wrap(decided_text(advice), 0, style) + fidelity_text(about, style);
+}
+
+std::string advice_markdown(const Advice& advice, const Run& about) {
+  return advice_document(advice, about).markdown();
+}
+
+std::string advice_html(const Advice& advice, const Run& about) {
+  return advice_document(advice, about).html();
 }
 
 json advice_json(const Advice& advice, const Run& about) {

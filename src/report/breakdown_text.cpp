@@ -236,7 +236,7 @@ std::string moments_text(const Analysis& analysis, const TextStyle& style) {
         "\n" + tinted(style, Tint::bold, fitted(printable("at " + moment.name + where), style.width, style)) +
         "\n";
     auto line = [&](const char* name, const std::string& value) {
-      heading += fitted("  " + pad_right(name, 14) + value, style.width, style) + "\n";
+      heading += named_line({.width = 14, .indent = 2}, name, value, style);
     };
     const AllocatorTotals& totals = breakdown.totals;
     line("allocated", bytes_exactly(totals.allocated));
@@ -258,10 +258,10 @@ std::string growth_text(const Analysis& analysis, const TextStyle& style) {
   text = tinted(style, Tint::yellow, fitted(text, style.width, style)) + "\n";
   auto owner = [&](const char* what, const std::vector<Share>& shares) {
     if (shares.empty() || shares.front().name.empty()) return;
-    text += fitted("  " + pad_right(what, 14) + printable(shares.front().name) + ", " +
-                       percent(shares.front().bytes, growth.bytes_per_iteration) + " of it",
-                   style.width, style) +
-            "\n";
+    text += named_line({.width = 14, .indent = 2}, what,
+                       printable(shares.front().name) + ", " +
+                           percent(shares.front().bytes, growth.bytes_per_iteration) + " of it",
+                       style);
   };
   owner("category", growth.categories);
   owner("module", growth.modules);

@@ -2,9 +2,10 @@
 
 #include <cstdio>
 
+#include "report/document.h"
 #include "report/fidelity.h"
-#include "report/markup.h"
 #include "report/outcome_report.h"
+#include "report/run_header.h"
 #include "report/statistics.h"
 #include "report/text.h"
 #include "run/phase_json.h"
@@ -88,6 +89,16 @@ std::vector<std::string> fidelity_notes(const std::vector<Outcome>& outcomes) {
   return notes;
 }
 
+Document comparison_document(const std::vector<Outcome>& outcomes) {
+  const Outcome& first = outcomes.front();
+  Document document("Variants of " + fact(first.run, "/model/path"));
+  document.add_text(where_text(first.run));
+  document.add_table(comparison_table(outcomes, nullptr));
+  document.add_text("ratio: of allocated, to " + first.name);
+  for (const std::string& note : fidelity_notes(outcomes)) document.add_text(note);
+  return document;
+}
+
 }  // namespace
 
 std::string comparison_text(const std::vector<Outcome>& outcomes, const TextStyle& style) {
@@ -136,12 +147,11 @@ json comparison_json(const std::vector<Outcome>& outcomes) {
 }
 
 std::string comparison_markdown(const std::vector<Outcome>& outcomes) {
-  const Outcome& first = outcomes.front();
-  std::string text = markdown_text(where_text(first.run)) + "\n\n" +
-                     comparison_table(outcomes, nullptr).markdown() + "\nratio: of allocated, to " +
-                     markdown_text(first.name) + "\n";
-  for (const std::string& note : fidelity_notes(outcomes)) text += "\n" + markdown_text(note) + "\n";
-  return text;
+  return comparison_document(outcomes).markdown();
+}
+
+std::string comparison_html(const std::vector<Outcome>& outcomes) {
+  return comparison_document(outcomes).html();
 }
 
 }  // namespace torchmem

@@ -16,7 +16,8 @@ std::string comparison_text(const std::vector<Outcome>& outcomes, const TextStyl
 // "torchmem.compare/1" (docs/schema/compare.json).
 nlohmann::json comparison_json(const std::vector<Outcome>& outcomes);
 
-// The table for a pull request or an issue.
+// The table for a pull request or an issue, and as a page.
 std::string comparison_markdown(const std::vector<Outcome>& outcomes);
+std::string comparison_html(const std::vector<Outcome>& outcomes);
 
 }  // namespace torchmem

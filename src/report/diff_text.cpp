@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "report/document.h"
 #include "report/table.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
@@ -25,57 +26,93 @@ std::string shown_name(size_t part, const std::string& name) {
   return diff_parts[part].name == std::string("modules") ? "(the root, or unknown)" : "(unknown)";
 }
 
-void add_row(Table& table, const std::string& name, const Change& change, bool is_owner) {
-  TableRow& row = table.add(
-      {name, bytes_cell(change.before), bytes_cell(change.after), number_cell(signed_bytes(change.bytes()))});
-  if (is_owner) row.mark = change.before == 0 ? "new" : change.after == 0 ? "gone" : "";
+// Of text; the other forms have a column for the mark, and no lines between rows but notes.
+Table change_table(const std::string& title, bool is_text) {
+  std::vector<TableColumn> columns = {
+      {.title = title, .kind = TableColumn::Kind::name, .width = name_width, .indent = 2},
+      {.title = "A", .width = bytes_width},
+      {.title = "B", .width = bytes_width},
+      {.title = "change", .width = change_width}};
+  if (!is_text) columns.push_back({.title = "", .kind = TableColumn::Kind::name});
+  return Table(std::move(columns));
 }
 
-std::string only_in(const char* which, const std::vector<std::string>& names, size_t top,
-                    const TextStyle& style) {
+void add_row(Table& table, const std::string& name, const Change& change, bool is_owner, bool is_text) {
+  TableRow& row = table.add(
+      {name, bytes_cell(change.before), bytes_cell(change.after), number_cell(signed_bytes(change.bytes()))});
+  const char* mark = !is_owner ? "" : change.before == 0 ? "new" : change.after == 0 ? "gone" : "";
+  if (is_text) {
+    row.mark = mark;
+  } else {
+    row.cells.emplace_back(mark);
+  }
+}
+
+std::string only_in(const char* which, const std::vector<std::string>& names, size_t top) {
   if (names.empty()) return "";
   std::string text = std::string("only in ") + which + ":";
   for (size_t i = 0; i < names.size() && i < top; ++i) text += (i == 0 ? " " : ", ") + names[i];
   if (names.size() > top) text += ", and " + format_count(names.size() - top) + " more";
-  return wrap(text, 2, style);
+  return text;
 }
 
-void add_part(Table& table, size_t index, const PartDiff& part, size_t top, const TextStyle& style) {
+// What was not shown of a part; "" where all was.
+std::string rest_text(const PartDiff& part, size_t shown, bool is_owners) {
+  if (shown == part.changes.size()) return "";
+  std::string text = "and " + counted(part.changes.size() - shown, "smaller change");
+  if (!is_owners) return text;
+  int64_t rest = 0;
+  for (size_t i = shown; i < part.changes.size(); ++i) rest += part.changes[i].bytes();
+  return text + ", together " + signed_bytes(rest);
+}
+
+// `style`: of text; null in the other forms.
+void add_part(Table& table, size_t index, const PartDiff& part, size_t top, const TextStyle* style) {
   if (part.changes.empty() && part.only_before.empty() && part.only_after.empty()) return;
-  table.add_text(std::string(diff_parts[index].title) + "\n");
-  size_t shown = std::min(top, part.changes.size());
-  for (size_t i = 0; i < shown; ++i) {
-    const Change& change = part.changes[i];
-    add_row(table, shown_name(index, change.name), change, diff_parts[index].is_owners);
+  table.add_title(diff_parts[index].title);
+  const bool is_owners = diff_parts[index].is_owners;
+  const size_t shown = std::min(top, part.changes.size());
+  for (size_t i = 0; i < shown; ++i)
+    add_row(table, shown_name(index, part.changes[i].name), part.changes[i], is_owners, style != nullptr);
+  const std::string rest = rest_text(part, shown, is_owners);
+  if (style && !rest.empty()) table.add_text("  " + rest + "\n");
+  if (!style && !rest.empty()) table.add_note(rest);
+  std::string lines;
+  for (const std::string& only : {only_in("A", part.only_before, top), only_in("B", part.only_after, top)}) {
+    if (style) lines += wrap(only, 2, *style);
+    if (!style && !only.empty()) table.add_note(only);
   }
-  if (shown < part.changes.size()) {
-    std::string text = "  and " + counted(part.changes.size() - shown, "smaller change");
-    if (diff_parts[index].is_owners) {
-      int64_t rest = 0;
-      for (size_t i = shown; i < part.changes.size(); ++i) rest += part.changes[i].bytes();
-      text += ", together " + signed_bytes(rest);
-    }
-    table.add_text(text + "\n");
-  }
-  table.add_text(only_in("A", part.only_before, top, style) + only_in("B", part.only_after, top, style) +
-                 "\n");
+  if (style) table.add_text(lines + "\n");
 }
 
-// What is not in both.
-std::string not_compared(const DeviceDiff& diff, const TextStyle& style) {
-  std::string text;
+Table device_table(const DeviceDiff& diff, size_t top, const std::string& title, const TextStyle* style) {
+  Table table = change_table(title, style != nullptr);
+  for (size_t i = 0; i < diff_part_count; ++i) add_part(table, i, diff.parts[i], top, style);
+  return table;
+}
+
+// What is not in both, a line for each reason.
+std::vector<std::string> not_compared(const DeviceDiff& diff) {
+  std::vector<std::string> lines;
   auto add = [&](const char* where, auto is_missing) {
     std::string names;
     for (size_t i = 0; i < diff_part_count; ++i) {
       if (is_missing(diff.parts[i])) names += (names.empty() ? "" : "; ") + std::string(diff_parts[i].title);
     }
-    if (!names.empty()) text += wrap("not compared, as " + std::string(where) + ": " + names, 0, style);
+    if (!names.empty()) lines.push_back("not compared, as " + std::string(where) + ": " + names);
   };
   using Part = const PartDiff&;
   add("A does not have it", [](Part part) { return !part.in_before && part.in_after; });
   add("B does not have it", [](Part part) { return part.in_before && !part.in_after; });
   add("neither has it", [](Part part) { return !part.in_before && !part.in_after; });
-  return text;
+  return lines;
+}
+
+// Of a device without a change.
+std::string empty_text(const DeviceDiff& diff) {
+  const bool anything = std::any_of(std::begin(diff.parts), std::end(diff.parts),
+                                    [](const PartDiff& part) { return part.compared(); });
+  return anything ? "nothing differs" : "there is nothing that both of them say";
 }
 
 std::string file_line(const char* which, const std::string& file, const std::string& kind,
@@ -87,26 +124,32 @@ std::string file_line(const char* which, const std::string& file, const std::str
 // Without a title for its rows where there are none.
 std::string device_text(const DeviceDiff& diff, size_t top, const std::string& title,
                         const TextStyle& style) {
-  std::string missing = not_compared(diff, style);
-  if (diff.is_empty()) {
-    bool anything = std::any_of(std::begin(diff.parts), std::end(diff.parts),
-                                [](const PartDiff& part) { return part.compared(); });
-    return (title.empty() ? "" : title + ": ") +
-           (anything ? "nothing differs\n" : "there is nothing that both of them say\n") + missing;
-  }
-  Table table({{.title = title, .kind = TableColumn::Kind::name, .width = name_width, .indent = 2},
-               {.title = "A", .width = bytes_width},
-               {.title = "B", .width = bytes_width},
-               {.title = "change", .width = change_width}});
-  for (size_t i = 0; i < diff_part_count; ++i) add_part(table, i, diff.parts[i], top, style);
-  return table.text(style) + missing;
+  std::string missing;
+  for (const std::string& line : not_compared(diff)) missing += wrap(line, 0, style);
+  if (diff.is_empty()) return (title.empty() ? "" : title + ": ") + empty_text(diff) + "\n" + missing;
+  return device_table(diff, top, title, &style).text(style) + missing;
 }
 
-std::string devices_only_in(const char* which, const std::vector<int32_t>& devices, const TextStyle& style) {
+std::string devices_only_in(const char* which, const std::vector<int32_t>& devices) {
   if (devices.empty()) return "";
   std::string text;
   for (int32_t device : devices) text += (text.empty() ? "device " : ", device ") + std::to_string(device);
-  return wrap("only in " + std::string(which) + ": " + text, 0, style);
+  return "only in " + std::string(which) + ": " + text;
+}
+
+Document diff_document(const Diff& diff, size_t top) {
+  Document document("What changed from " + diff.file_before + " to " + diff.file_after);
+  document.add_list({"A: " + diff.file_before + " (" + diff.kind_before + ")",
+                     "B: " + diff.file_after + " (" + diff.kind_after + ")"});
+  for (const DeviceDiff& device : diff.devices) {
+    if (diff.of_several) document.add_heading("Device " + std::to_string(device.device));
+    if (device.is_empty()) document.add_text(empty_text(device));
+    document.add_table(device_table(device, top, "", nullptr));
+    document.add_list(not_compared(device));
+  }
+  document.add_text(devices_only_in("A", diff.only_before));
+  document.add_text(devices_only_in("B", diff.only_after));
+  return document;
 }
 
 }  // namespace
@@ -120,10 +163,14 @@ std::string diff_text(const Diff& diff, size_t top, const TextStyle& style) {
     if (!devices.empty() && !devices.ends_with("\n\n")) devices += "\n";
     devices += device_text(device, top, "device " + std::to_string(device.device), style);
   }
-  std::string only =
-      devices_only_in("A", diff.only_before, style) + devices_only_in("B", diff.only_after, style);
+  std::string only = wrap(devices_only_in("A", diff.only_before), 0, style) +
+                     wrap(devices_only_in("B", diff.only_after), 0, style);
   if (!only.empty() && !devices.empty() && !devices.ends_with("\n\n")) devices += "\n";
   return text + devices + only;
 }
+
+std::string diff_markdown(const Diff& diff, size_t top) { return diff_document(diff, top).markdown(); }
+
+std::string diff_html(const Diff& diff, size_t top) { return diff_document(diff, top).html(); }
 
 }  // namespace torchmem

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "report/document.h"
 #include "report/table.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
@@ -82,23 +83,44 @@ std::string what_text(const std::vector<Estimate>& estimates, const EstimateOpti
   return text;
 }
 
+std::string about_text(const std::vector<Estimate>& estimates, const EstimateOptions& options) {
+  return what_text(estimates, options) + " (GB and MB are powers of 1000)";
+}
+
+std::string total_text(const Estimate& estimate) {
+  return "total of " + estimate.name + ": " + bytes_exactly(estimate.rows.front().total) +
+         (estimate.buffers > 0 ? ", buffers of " + format_bytes(estimate.buffers) + " among it" : "");
+}
+
+constexpr const char* not_in_it =
+    "Not in it: activations, temporaries, workspaces, the allocator's rounding, and the device's context. "
+    "torchmem profile measures them.";
+
+Document estimate_document(const std::vector<Estimate>& estimates, const EstimateOptions& options) {
+  Document document("What the parameters cost");
+  document.add_text(about_text(estimates, options));
+  document.add_table(estimate_table(estimates));
+  for (const Estimate& estimate : estimates) document.add_text(total_text(estimate));
+  document.add_text(not_in_it);
+  return document;
+}
+
 }  // namespace
 
 std::string estimate_text(const std::vector<Estimate>& estimates, const EstimateOptions& options,
                           const TextStyle& style) {
-  std::string text = wrap(what_text(estimates, options) + " (GB and MB are powers of 1000)", 0, style) +
-                     "\n" + estimate_table(estimates).text(style) + "\n";
-  for (const Estimate& estimate : estimates) {
-    text +=
-        wrap("total of " + estimate.name + ": " + bytes_exactly(estimate.rows.front().total) +
-                 (estimate.buffers > 0 ? ", buffers of " + format_bytes(estimate.buffers) + " among it" : ""),
-             0, style);
-  }
-  return text +
-         wrap(
-             "Not in it: activations, temporaries, workspaces, the allocator's rounding, and the device's "
-             "context. torchmem profile measures them.",
-             0, style);
+  std::string text =
+      wrap(about_text(estimates, options), 0, style) + "\n" + estimate_table(estimates).text(style) + "\n";
+  for (const Estimate& estimate : estimates) text += wrap(total_text(estimate), 0, style);
+  return text + wrap(not_in_it, 0, style);
+}
+
+std::string estimate_markdown(const std::vector<Estimate>& estimates, const EstimateOptions& options) {
+  return estimate_document(estimates, options).markdown();
+}
+
+std::string estimate_html(const std::vector<Estimate>& estimates, const EstimateOptions& options) {
+  return estimate_document(estimates, options).html();
 }
 
 json estimate_json(const std::vector<Estimate>& estimates, const EstimateOptions& options) {

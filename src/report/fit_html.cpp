@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdio>
-#include <string_view>
 
+#include "report/document.h"
 #include "report/fit_report.h"
 #include "report/markup.h"
 #include "report/table.h"
@@ -19,37 +19,6 @@ constexpr double left = 84;
 constexpr double right = 16;
 constexpr double top = 18;
 constexpr double bottom = 40;
-
-constexpr std::string_view style = R"(
-:root { color-scheme: light dark; --page: #f3f4f6; --surface: #fff; --ink: #15181e; --muted: #5b6472; --line: #e3e6ea;
-  --allocated: #44aa99; --reserved: #332288; --bad: #c21818; }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #0f1216; --surface: #171b21; --ink: #e8eaee; --muted: #98a2b0; --line: #2a3038; --reserved: #7a6ae0;
-    --bad: #ff7a70; }
-}
-body { margin: 0 auto; padding: 24px; max-width: 900px; background: var(--page); color: var(--ink);
-  font: 14px/1.5 system-ui, sans-serif; }
-section { background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: 16px; margin: 16px 0;
-  overflow-x: auto; }
-h1 { font-size: 20px; margin: 0; }
-h2 { font-size: 15px; margin: 0 0 8px; }
-pre { margin: 0; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; }
-svg { width: 100%; height: auto; }
-svg text { fill: var(--muted); font-size: 12px; }
-.grid { stroke: var(--line); }
-.limit { stroke: var(--bad); stroke-dasharray: 5 4; }
-.allocated { stroke: var(--allocated); fill: var(--allocated); }
-.reserved { stroke: var(--reserved); fill: var(--reserved); }
-path.allocated, path.reserved { fill: none; stroke-width: 1.5; }
-.refused { stroke: var(--bad); stroke-width: 1.5; }
-.key { display: inline-block; width: 10px; height: 10px; margin: 0 6px 0 14px; border-radius: 5px; }
-table { border-collapse: collapse; }
-th, td { padding: 2px 16px 2px 0; text-align: right; vertical-align: top; white-space: nowrap; }
-th, td { font-variant-numeric: tabular-nums; }
-th { color: var(--muted); font-weight: normal; }
-td.why { text-align: left; white-space: normal; color: var(--muted); }
-tr.answer td { font-weight: 600; }
-)";
 
 std::string number(double value) {
   char text[32];
@@ -184,22 +153,15 @@ std::string rows(const FitResult& result) {
 
 std::string fit_html(const std::vector<FitResult>& results, const std::string& model) {
   std::string title = "The largest " + results.front().dimension + " of " + model;
-  std::string page =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-      "style-src 'unsafe-inline'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<link rel=\"icon\" href=\"data:,\">\n<title>" +
-      xml(title) + "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body>\n<h1>" + xml(title) +
-      "</h1>\n<section><pre>" + xml(fit_answer_text(results)) + "</pre></section>\n";
+  std::string body = "<section><pre>" + xml(fit_answer_text(results)) + "</pre></section>\n";
   for (const FitResult& result : results) {
     if (result.trials.empty()) continue;
-    page += "<section>\n<h2>" + xml(result.device) +
+    body += "<section>\n<h2>" + xml(result.device) +
             "<span class=\"key\" style=\"background: var(--allocated)\"></span>allocated"
             "<span class=\"key\" style=\"background: var(--reserved)\"></span>reserved, at the peak</h2>\n" +
             Chart(result).svg() + rows(result) + "</section>\n";
   }
-  return page + "</body>\n</html>\n";
+  return html_page(title, body);
 }
 
 }  // namespace torchmem

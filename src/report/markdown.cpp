@@ -6,6 +6,7 @@
 #include "report/module_tree.h"
 #include "report/phase_table.h"
 #include "report/run_header.h"
+#include "report/shortage.h"
 #include "report/table.h"
 #include "report/text.h"
 #include "run/utf8.h"
@@ -130,7 +131,7 @@ std::string profile_markdown(const Analysis& analysis, size_t top) {
     bool memory = run.error->kind == ErrorKind::out_of_memory;
     text += "**" + std::string(memory ? "Out of memory" : "Ended") +
             (run.error->phase ? " in " + place(run.error->phase, run.error->iteration) : "") + ":** " +
-            markdown_text(run.error->message) + "\n\n";
+            markdown_text(without_vain_advice(run.error->message)) + "\n\n";
   }
   if (analysis.peak()) text += peak_markdown(*analysis.peak());
   text += moments_markdown(analysis, top);

@@ -4,6 +4,7 @@
 #include "report/fidelity.h"
 #include "report/phase_table.h"
 #include "report/run_header.h"
+#include "report/shortage.h"
 #include "report/style.h"
 #include "report/text.h"
 #include "torchmem/bytes.h"
@@ -25,13 +26,10 @@ std::string peak_lines(const Analysis& analysis, const TextStyle& style) {
   std::string where;
   if (peak.phase) where = ", in " + phase_name(*peak.phase, peak.iteration ? &*peak.iteration : nullptr);
   std::string text;
-  auto line = [&](const char* name, const std::string& value) {
-    text += pad_right(name, 16) + fitted(printable(value), style.width - 16, style) + "\n";
+  auto line = [&](const char* name, const std::string& value, std::optional<Tint> tint = {}) {
+    text += named_line({.width = 16}, name, printable(value), style, tint);
   };
-  text += "peak allocated  " +
-          tinted(style, Tint::bold,
-                 fitted(printable(bytes_exactly(peak.allocated) + where), style.width - 16, style)) +
-          "\n";
+  line("peak allocated", bytes_exactly(peak.allocated) + where, Tint::bold);
   if (peak.reserved) line("peak reserved", bytes_exactly(*peak.reserved));
   if (peak.device_bytes)
     line("peak on device", bytes_exactly(*peak.device_bytes) + ", with context and modules");
@@ -82,7 +80,7 @@ std::string profile_text(const Analysis& analysis, const TextStyle& style) {
     bool memory = run.error->kind == ErrorKind::out_of_memory;
     std::string title = (memory ? "out of memory" : "ended") + where + ":";
     text += tinted(style, Tint::red, fitted(printable(title), style.width, style)) + "\n" +
-            wrap(run.error->message, 2, style) + "\n";
+            wrap(without_vain_advice(run.error->message), 2, style) + "\n";
   }
   return text + fidelity_text(run, style);
 }

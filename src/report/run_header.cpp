@@ -77,8 +77,7 @@ std::string run_header(const Run& run, const TextStyle& style) {
   std::string text;
   auto line = [&](const char* name, const std::string& value) {
     if (value.empty()) return;
-    text += tinted(style, Tint::dim, pad_right(name, 11)) +
-            fitted(printable(value), style.width - 11, style) + "\n";
+    text += named_line({.width = 11, .tint = Tint::dim}, name, printable(value), style);
   };
   line("model", model_name(run));
   line("device", device_text(run));

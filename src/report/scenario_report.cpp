@@ -1,7 +1,10 @@
 #include <map>
 
+#include "report/document.h"
 #include "report/fidelity.h"
+#include "report/outcome_report.h"
 #include "report/run_header.h"
+#include "report/shortage.h"
 #include "report/statistics.h"
 #include "report/style.h"
 #include "report/text.h"
@@ -38,16 +41,41 @@ std::string expectation_text(const ScenarioRow& row, const TextStyle& style) {
   return *row.met ? text : text + wrap(row.problem + ".", 4, style);
 }
 
+// Of an action: the label and its numbers.
+TableRow& add_numbers(Table& table, const std::string& label, const Phase& phase) {
+  TableRow& added = table.add({label});
+  for (const Statistic<Phase>& statistic : phase_statistics) {
+    if (statistic.unit == Unit::bytes) added.cells.push_back(cell_of(statistic, phase));
+  }
+  return added;
+}
+
+std::string shortage_text(const ScenarioRow& row) {
+  if (row.out_of_memory.is_null()) return "";
+  return "out of memory: " +
+         printable_lines(without_vain_advice(row.out_of_memory.value("message", std::string())));
+}
+
 void add_row(Table& table, const ScenarioRow& row, const TextStyle& style) {
   if (!row.phase) return table.add_text(expectation_text(row, style));
-  TableRow& added = table.add({label_of(*row.step, style)});
+  TableRow& added = add_numbers(table, label_of(*row.step, style), *row.phase);
+  added.below = wrap(shortage_text(row), 4, style);
+}
+
+// In the forms that are no text, with the verdict in a column of its own.
+void add_row(Table& table, const ScenarioRow& row) {
+  const std::string label = label_of(*row.step, {});
+  if (row.phase) {
+    add_numbers(table, label, *row.phase);
+    if (std::string shortage = shortage_text(row); !shortage.empty()) table.add_note(shortage);
+    return;
+  }
+  TableRow& added = table.add({label});
   for (const Statistic<Phase>& statistic : phase_statistics) {
-    if (statistic.unit == Unit::bytes) added.cells.push_back(cell_of(statistic, *row.phase));
+    if (statistic.unit == Unit::bytes) added.cells.emplace_back("");
   }
-  if (!row.out_of_memory.is_null()) {
-    added.below = wrap("out of memory: " + printable_lines(row.out_of_memory.value("message", std::string())),
-                       4, style);
-  }
+  added.cells.emplace_back(*row.met ? "met" : "NOT MET");
+  if (!*row.met) table.add_note(row.problem + ".");
 }
 
 // Which rows stand for all in the text: of the turns of a loop the first few and the last one.
@@ -64,12 +92,14 @@ std::vector<bool> shown_rows(const std::vector<ScenarioRow>& rows) {
   return shown;
 }
 
-std::string rows_text(const ScenarioResult& result, bool all_rows, const TextStyle& style) {
+// `style`: of text; null in the other forms.
+Table rows_table(const ScenarioResult& result, bool all_rows, const TextStyle* style) {
   std::vector<TableColumn> columns = {
       {.title = "action", .kind = TableColumn::Kind::words, .width = label_width}};
   for (const Statistic<Phase>& statistic : phase_statistics) {
     if (statistic.unit == Unit::bytes) columns.push_back({.title = statistic.title, .width = number_width});
   }
+  if (!style) columns.push_back({.title = "", .kind = TableColumn::Kind::name});
   Table table(std::move(columns));
   size_t hidden = 0;
   std::vector<bool> shown = shown_rows(result.rows);
@@ -79,12 +109,30 @@ std::string rows_text(const ScenarioResult& result, bool all_rows, const TextSty
       ++hidden;
       continue;
     }
-    if (hidden)
-      table.add_text("  ... " + counted(hidden, "row") + " of later turns (--all-rows shows them)\n");
+    const std::string note = "... " + counted(hidden, "row") + " of later turns";
+    if (hidden && style) table.add_text("  " + note + " (--all-rows shows them)\n");
+    if (hidden && !style) table.add_note(note);
     hidden = 0;
-    add_row(table, result.rows[i], style);
+    style ? add_row(table, result.rows[i], *style) : add_row(table, result.rows[i]);
   }
-  return table.text(style);
+  return table;
+}
+
+// What it came to, by name.
+std::vector<std::pair<std::string, std::string>> sums(const ScenarioResult& result, const Run& run) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  if (!result.rows.empty()) {
+    const ScenarioRow& last = result.rows.back();
+    lines.push_back({"peak allocated", bytes_exactly(last.peak_allocated)});
+    lines.push_back({"peak reserved", bytes_exactly(last.peak_reserved)});
+  }
+  size_t expected = 0;
+  for (const ScenarioRow& row : result.rows) expected += row.met.has_value();
+  if (expected)
+    lines.push_back({"expectations",
+                     std::to_string(expected - result.unmet) + " of " + std::to_string(expected) + " met"});
+  lines.push_back({"on", device_text(run)});
+  return lines;
 }
 
 }  // namespace
@@ -94,23 +142,26 @@ std::string scenario_text(const Scenario& scenario, const ScenarioResult& result
   std::string text;
   if (std::string doubt = doubt_text(run); !doubt.empty()) text += wrap(doubt, 0, style) + "\n";
   if (!scenario.about.empty()) text += wrap(printable_lines(scenario.about), 0, style) + "\n";
-  text += rows_text(result, all_rows, style);
-  auto line = [&](const char* name, const std::string& value) {
-    text += pad_right(name, name_width) + fitted(value, style.width - name_width, style) + "\n";
-  };
-  if (!result.rows.empty()) {
-    const ScenarioRow& last = result.rows.back();
-    text += "\n";
-    line("peak allocated", bytes_exactly(last.peak_allocated));
-    line("peak reserved", bytes_exactly(last.peak_reserved));
-  }
-  size_t expected = 0;
-  for (const ScenarioRow& row : result.rows) expected += row.met.has_value();
-  if (expected)
-    line("expectations",
-         std::to_string(expected - result.unmet) + " of " + std::to_string(expected) + " met");
-  line("on", device_text(run));
+  text += rows_table(result, all_rows, &style).text(style);
+  if (!result.rows.empty()) text += "\n";
+  for (const auto& [name, value] : sums(result, run))
+    text += named_line({.width = name_width}, name, value, style);
   return text + "\n" + fidelity_text(run, style);
+}
+
+std::string scenario_markdown(const Scenario& scenario, const ScenarioResult& result, const Run& run,
+                              bool all_rows) {
+  Document document("");
+  document.add_important(doubt_text(run));
+  if (result.rows.empty() || result.rows.back().out_of_memory.is_null())
+    document.add_important(error_text(run));
+  document.add_text(scenario.about);
+  document.add_table(rows_table(result, all_rows, nullptr));
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : sums(result, run)) lines.push_back(name + ": " + value);
+  document.add_list(lines);
+  document.add_text(fidelity_line(run));
+  return document.markdown();
 }
 
 json scenario_json(const Scenario& scenario, const ScenarioResult& result, const Run& run) {

@@ -84,7 +84,7 @@ std::string device_lines(const Run& run, const Analysis& analysis, const TextSty
   End end = end_of(run, device);
   std::string text = "device " + std::to_string(device) + "\n";
   auto line = [&](const char* name, const std::string& value) {
-    text += fitted("  " + pad_right(name, 11) + value, style.width, style) + "\n";
+    text += named_line({.width = 11, .indent = 2}, name, value, style);
   };
   if (const std::vector<Event>* trace = trace_of(run, device)) {
     line("trace:", counted(trace->size(), "event") + ", " +

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "report/text.h"
+
 namespace torchmem {
 
 namespace {
@@ -41,6 +43,15 @@ std::string bar(const TextStyle& style, uint64_t part, uint64_t whole, size_t co
   std::string text;
   for (size_t i = 0; i < eighths / steps; ++i) text += "█";
   return text + ends[eighths % steps];
+}
+
+std::string named_line(const NameColumn& names, const std::string& name, const std::string& value,
+                       const TextStyle& style, std::optional<Tint> tint) {
+  const size_t start = names.indent + names.width;
+  const std::string title = pad_right(name, names.width);
+  const std::string rest = fitted(value, style.width - std::min(style.width, start), style);
+  return std::string(names.indent, ' ') + (names.tint ? tinted(style, *names.tint, title) : title) +
+         (tint ? tinted(style, *tint, rest) : rest) + "\n";
 }
 
 std::string printable(const std::string& text) {

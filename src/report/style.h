@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "torchmem/run.h"
@@ -30,6 +31,16 @@ std::string tinted(const TextStyle& style, Tint tint, const std::string& text);
 // A bar of `part` within `whole`, at most `columns` wide, without blanks behind it: in eighths of a column
 // with block characters, else in whole '#'.
 std::string bar(const TextStyle& style, uint64_t part, uint64_t whole, size_t columns);
+
+// The column of names in lines of a name and a value.
+struct NameColumn {
+  size_t width;
+  size_t indent = 0;
+  std::optional<Tint> tint = {};
+};
+// Such a line, ended: the value has what is left of the width.
+std::string named_line(const NameColumn& names, const std::string& name, const std::string& value,
+                       const TextStyle& style, std::optional<Tint> tint = {});
 
 // A name that somebody else gave, with nothing in it that a terminal would act on.
 std::string printable(const std::string& text);

@@ -19,7 +19,13 @@ constexpr size_t shortest_bar = 16;  // that says something
 constexpr size_t widest_bar = 40;
 constexpr size_t shortest_name = 8;
 constexpr const char* note_kind = "note";
+constexpr const char* title_kind = "title";
 constexpr const char* text_kind = "text";
+
+// Over all columns.
+bool is_whole(const TableRow& row) {
+  return row.kind == note_kind || row.kind == title_kind || row.kind == text_kind;
+}
 
 bool is_left(const TableColumn& column) { return column.kind != Kind::number; }
 
@@ -61,6 +67,8 @@ TableRow& Table::add(std::vector<TableCell> cells) {
 
 void Table::add_note(const std::string& text) { add({text}).kind = note_kind; }
 
+void Table::add_title(const std::string& text) { add({text}).kind = title_kind; }
+
 void Table::add_text(std::string lines) { add({std::move(lines)}).kind = text_kind; }
 
 // The columns' widths, 0 for one that is left out, and the room for bars.
@@ -96,7 +104,7 @@ struct Table::Layout {
 size_t Table::content_width(size_t column) const {
   size_t widest = columns_of(columns_[column].title);
   for (const TableRow& row : rows_) {
-    if (row.kind == note_kind || row.kind == text_kind || column >= row.cells.size()) continue;
+    if (is_whole(row) || column >= row.cells.size()) continue;
     size_t width = columns_of(printable(row.cells[column].text)) + columns_[column].indent;
     // Wider words have lines of their own.
     if (columns_[column].kind != Kind::words || width < columns_[column].width)
@@ -163,6 +171,10 @@ std::string Table::text(const TextStyle& style) const {
       text += row.cells[0].text;
       continue;
     }
+    if (row.kind == title_kind) {
+      text += printable(row.cells[0].text) + "\n";
+      continue;
+    }
     if (row.kind == note_kind) {
       const std::string note = "  " + row.cells[0].text;
       text += tinted(style, Tint::dim, style.cuts ? shorten(note, style.width) : note) + "\n";
@@ -203,9 +215,11 @@ std::string Table::markdown() const {
   }
   std::string text = row_of(titles) + rule + "\n";
   for (const TableRow& row : rows_) {
+    if (row.kind == text_kind) continue;
     std::vector<std::string> cells;
     for (const TableCell& cell : row.cells)
       cells.push_back(cell.is_ours ? cell.text : markdown_text(cell.text));
+    if (row.kind == title_kind) cells[0] = "**" + cells[0] + "**";
     if (row.is_among) cells[0] = "*" + cells[0] + "*";
     cells.resize(columns_.size());
     text += row_of(cells);
@@ -218,10 +232,12 @@ std::string Table::html() const {
   for (const TableColumn& column : columns_) text += "<th>" + xml(column.title) + "</th>";
   text += "</tr>\n";
   for (const TableRow& row : rows_) {
+    if (row.kind == text_kind) continue;
     text += row.kind.empty() ? "<tr>" : "<tr class=\"" + xml(row.kind) + "\">";
     for (size_t i = 0; i < row.cells.size(); ++i) {
       const TableCell& cell = row.cells[i];
       text += is_left(columns_[i]) ? "<td class=\"why\"" : "<td";
+      if (is_whole(row)) text += " colspan=\"" + std::to_string(columns_.size()) + "\"";
       if (cell.bytes) text += " title=\"" + format_count(*cell.bytes) + " B\"";
       text += ">" + xml(cell.text) + "</td>";
     }

@@ -57,6 +57,8 @@ class Table {
   TableRow& add(std::vector<TableCell> cells);
   // A line over all columns.
   void add_note(const std::string& text);
+  // A line over all columns, for the rows that follow.
+  void add_title(const std::string& text);
   // Lines between rows, as they are; only in text.
   void add_text(std::string lines);
   bool is_empty() const { return rows_.empty(); }
@@ -75,7 +77,7 @@ class Table {
 
   std::vector<TableColumn> columns_;
   uint64_t whole_;
-  std::vector<TableRow> rows_;  // a note has one cell, and its kind is "note"; so have lines, "text"
+  std::vector<TableRow> rows_;  // a note has one cell, and its kind is "note"; likewise "title" and "text"
 };
 
 }  // namespace torchmem
