@@ -24,6 +24,11 @@ constexpr uint64_t newest_format = 10;
 constexpr const char* make_one =
     "Make a TorchScript archive with torch.jit.script or torch.jit.trace and its .save().";
 
+// Where a program has what the file lacks.
+constexpr const char* make_one_or_run =
+    "Make a TorchScript archive with torch.jit.script or torch.jit.trace and its .save(), or measure the "
+    "program that uses it: torchmem run -- python3 PROGRAM.py";
+
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
   throw Error(ErrorKind::bad_model, path.string() + " " + why);
 }
@@ -42,6 +47,12 @@ bool is_legacy_checkpoint(std::string_view text) {
   return text.substr(0, 64).find(magic) != std::string_view::npos;
 }
 
+bool is_python(const fs::path& path, std::string_view text) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  return path.extension() == ".py" ||
+         (first.starts_with("#!") && first.find("python") != std::string_view::npos);
+}
+
 // A JSON header behind its length in 8 bytes.
 bool is_safetensors(std::string_view text) {
   return text.size() > 10 && text[8] == '{' && text[6] == '\0' && text[7] == '\0' && text[9] == '"';
@@ -54,14 +65,21 @@ bool is_safetensors(std::string_view text) {
            "again.");
   }
   if (is_legacy_checkpoint(text)) {
-    refuse(path,
-           std::string("is a torch.save file (of the old format), not a TorchScript archive. ") + make_one);
+    refuse(path, std::string("is a torch.save file (of the old format), not a TorchScript archive. ") +
+                     make_one_or_run);
   }
   if (text.starts_with("version https://git-lfs")) {
     refuse(path, "is a Git LFS pointer, not the file it stands for. Fetch it with git lfs pull.");
   }
   if (is_safetensors(text)) {
-    refuse(path, std::string("is a safetensors file: weights without a model's code. ") + make_one);
+    refuse(path, std::string("is a safetensors file: weights without a model's code. ") + make_one_or_run);
+  }
+  if (path.extension() == ".onnx") {
+    refuse(path, std::string("is an ONNX file, which PyTorch does not run. ") + make_one_or_run);
+  }
+  if (is_python(path, text)) {
+    refuse(path,
+           "is a Python program, not a model. Measure it with: torchmem run -- python3 " + path.string());
   }
   if (text.starts_with('\x80')) {
     refuse(path, std::string("is a Python pickle, not a TorchScript archive. ") + make_one +
@@ -118,7 +136,7 @@ void check_archive(const fs::path& path, std::string_view bytes) {
   if (has_data && !has_code) {
     refuse(path,
            std::string("is a torch.save file (a checkpoint), not a TorchScript archive: it holds no code. ") +
-               make_one);
+               make_one_or_run);
   }
   refuse(path, std::string("is a zip file, but not a TorchScript archive. ") + make_one);
 }
@@ -127,7 +145,7 @@ void check_archive(const fs::path& path, std::string_view bytes) {
 class Candidate {
  public:
   explicit Candidate(const fs::path& path) : file_((check(path), path)) {
-    if (file_.text().empty()) refuse(path, "is empty.");
+    if (file_.text().empty()) refuse(path, std::string("is empty. ") + make_one);
   }
   std::string_view bytes() const { return file_.text(); }
   bool is_zip() const { return bytes().starts_with(std::string_view("PK\x03\x04", 4)); }
@@ -137,7 +155,8 @@ class Candidate {
     std::error_code error;
     fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) refuse(path, "does not exist. Expected a TorchScript file (.pt).");
-    if (fs::is_directory(status)) refuse(path, "is a directory. Expected a TorchScript file (.pt).");
+    if (fs::is_directory(status))
+      refuse(path, std::string("is a directory. Expected a TorchScript file (.pt). ") + make_one_or_run);
     if (!fs::is_regular_file(status))
       refuse(path, "is not a regular file. Expected a TorchScript file (.pt).");
   }
