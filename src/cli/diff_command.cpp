@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/report_options.h"
 #include "cli/terminal.h"
 #include "run/file.h"
 #include "torchmem/diff.h"
@@ -55,8 +56,10 @@ class DiffCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("A", before_, "What to compare from")->required();
     app.add_option("B", after_, "What to compare with it")->required();
-    app.add_option("--top", top_, "How many changes of each part the text shows (default 10)")
+    app.add_option("--top", top_, "How many changes of each part are shown, in JSON all (default 10)")
         ->check(CLI::Range(1, 1000000));
+    add_html_option(app, html_, "The same as a page for any browser");
+    add_markdown_option(app, markdown_);
     app.add_option("--device", device_, "Compares that device alone; else every device that both have")
         ->option_text("N")
         ->check(CLI::Range(0, 1000));
@@ -64,17 +67,22 @@ class DiffCommand : public Command {
   }
 
   ExitCode run() override {
-    check_outputs({{"--json", common.json}}, {before_, after_});
+    check_outputs({{"--html", html_}, {"--json", common.json}, {"--markdown", markdown_}}, {before_, after_});
     outputs_checked = true;
     Diff diff = compare(read_account(before_), read_account(after_), device_);
-    if (!common.json.empty()) write_json_output(common.json, diff_json(diff));
-    if (common.json != "-") write_stdout(diff_text(diff, top_, output_style()));
+    result_written = true;
+    write_results({{{"--html", html_}, [&] { return diff_html(diff, top_); }},
+                   {{"--json", common.json}, [&] { return json_text(diff_json(diff)); }},
+                   {{"--markdown", markdown_}, [&] { return diff_markdown(diff, top_); }}},
+                  [&] { return diff_text(diff, top_, output_style()); });
     return ExitCode::yes;
   }
 
  private:
   std::string before_;
   std::string after_;
+  std::string html_;
+  std::string markdown_;
   size_t top_ = 10;
   std::optional<int32_t> device_;
 };

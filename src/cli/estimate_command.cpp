@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/report_options.h"
 #include "cli/terminal.h"
 #include "launch/engine_facts.h"
 #include "launch/engine_process.h"
@@ -49,11 +50,14 @@ class EstimateCommand : public Command {
         ->check(CLI::Range(1, 1'000'000))
         ->group(group);
     add_opening_options(app, options_);
+    add_html_option(app, html_, "The same as a page for any browser");
+    add_markdown_option(app, markdown_);
     app.footer(footer);
   }
 
   ExitCode run() override {
-    check_outputs({{"--json", common.json}}, input_files(options_));
+    check_outputs({{"--html", html_}, {"--json", common.json}, {"--markdown", markdown_}},
+                  input_files(options_));
     outputs_checked = true;
     if (options_.model.empty() == params_.empty())
       throw Error(ErrorKind::bad_usage, "expected either a MODEL, or --params N");
@@ -75,8 +79,11 @@ class EstimateCommand : public Command {
       uint64_t buffers = model.value(json::json_pointer("/buffers/bytes"), uint64_t{0});
       estimates.push_back(make_estimate(options_.model, parameters_of(model), buffers, estimate_));
     }
-    if (!common.json.empty()) write_json_output(common.json, estimate_json(estimates, estimate_));
-    if (common.json != "-") write_stdout(estimate_text(estimates, estimate_, output_style()));
+    result_written = true;
+    write_results({{{"--html", html_}, [&] { return estimate_html(estimates, estimate_); }},
+                   {{"--json", common.json}, [&] { return json_text(estimate_json(estimates, estimate_)); }},
+                   {{"--markdown", markdown_}, [&] { return estimate_markdown(estimates, estimate_); }}},
+                  [&] { return estimate_text(estimates, estimate_, output_style()); });
     return ExitCode::yes;
   }
 
@@ -94,6 +101,8 @@ class EstimateCommand : public Command {
   EstimateOptions estimate_;
   std::vector<std::string> params_;
   std::string mode_ = "train";
+  std::string html_;
+  std::string markdown_;
 };
 
 }  // namespace

@@ -33,16 +33,14 @@ class InspectCommand : public Command {
     CLI::Option* device = app.get_option("--device");
     device->description(device->get_description() +
                         "; for a run file or snapshot, the number of the one device to show");
-    app.add_option("--html", html_, "A page that shows the run, in any browser and without a network")
-        ->option_text("FILE.html")
-        ->group("Output");
+    add_html_option(app, html_, "A page that shows the run, in any browser and without a network");
     add_report_options(app, report_);
     app.footer(footer);
   }
 
   ExitCode run() override {
-    check_report_options(report_, common.json);
-    check_outputs({{"--html", html_}, {"--markdown", report_.markdown}, {"--json", common.json}},
+    check_report_options(report_);
+    check_outputs({{"--html", html_}, {"--json", common.json}, {"--markdown", report_.markdown}},
                   input_files(options_));
     outputs_checked = true;
     if (std::error_code error; !std::filesystem::exists(options_.model, error)) {
@@ -62,21 +60,18 @@ class InspectCommand : public Command {
   }
 
  private:
-  ExitCode inspect_snapshot() const {
+  ExitCode inspect_snapshot() {
     std::optional<int32_t> device = device_asked();
     Run run = read_run_file(options_.model);
     const std::string& name = options_.model;
     std::list<Analysis> devices = analyse_devices(run, report_.moments, device);
-    if (!html_.empty()) write_output("--html", html_, html_report(run, name, device));
-    if (!common.json.empty()) {
-      write_json_output(common.json, snapshot_json(run, name, devices, most_blocks(report_)));
-    }
-    if (!report_.markdown.empty()) {
-      write_markdown(report_.markdown, snapshot_markdown(run, name, devices, markdown_top(report_)));
-    }
-    if (common.json != "-" && report_.markdown != "-") {
-      write_stdout(snapshot_text(run, name, devices, text_style(report_)));
-    }
+    result_written = true;
+    write_results({{{"--html", html_}, [&] { return html_report(run, name, device); }},
+                   {{"--json", common.json},
+                    [&] { return json_text(snapshot_json(run, name, devices, most_blocks(report_))); }},
+                   {{"--markdown", report_.markdown},
+                    [&] { return snapshot_markdown(run, name, devices, markdown_top(report_)); }}},
+                  [&] { return snapshot_text(run, name, devices, text_style(report_)); });
     return ExitCode::yes;
   }
 
@@ -104,7 +99,7 @@ class InspectCommand : public Command {
                                           "(profile --save) or a memory snapshot; or use torchmem profile.");
   }
 
-  ExitCode inspect_model() const {
+  ExitCode inspect_model() {
     if (!html_.empty()) {
       throw Error(ErrorKind::bad_usage, "--html " + html_ + ": " + options_.model +
                                             " is a model, and the page shows runs. Expected a run file or a "
@@ -114,12 +109,14 @@ class InspectCommand : public Command {
     RunRequest request = make_request(options_, "inspect", common.log_level);
     DeviceChoice device = choose_device(options_.device);
     Run run = run_engine(request, device);
-    if (!common.json.empty()) write_json_output(common.json, model_json(run));
+    result_written = true;
+    auto text = [&] { return model_text(run, text_style(report_)); };
+    write_results({{{"--json", common.json}, [&] { return json_text(model_json(run)); }}},
+                  run.error ? std::function<std::string()>() : text);
     if (run.error) {
       say_error(run, "");
       return exit_code_of(run.error->kind);
     }
-    if (common.json != "-") write_stdout(model_text(run, text_style(report_)));
     return ExitCode::yes;
   }
 

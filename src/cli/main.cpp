@@ -43,7 +43,7 @@ ExitCode fail(const Command& command, const Error& error) {
       try {
         write_json_output(command.common.json, document);
       } catch (const Error& second) {
-        say(second.what());
+        if (std::string(second.what()) != error.what()) say(second.what());
       }
     }
   }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -43,9 +44,22 @@ void check_writable(const OutputPath& output) {
   }
 }
 
+// Two documents in one stream are neither.
+void check_stdout(const std::vector<OutputPath>& outputs) {
+  const OutputPath* first = nullptr;
+  for (const OutputPath& output : outputs) {
+    if (output.path != "-") continue;
+    if (first)
+      throw Error(ErrorKind::bad_usage, first->option + " and " + output.option +
+                                            ": both would go to standard output; give one of them a file");
+    first = &output;
+  }
+}
+
 }  // namespace
 
 void check_outputs(const std::vector<OutputPath>& outputs, const std::vector<std::string>& inputs) {
+  check_stdout(outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputPath& output = outputs[i];
     if (output.path.empty() || output.path == "-") continue;
@@ -66,6 +80,11 @@ void check_outputs(const std::vector<OutputPath>& outputs, const std::vector<std
   }
 }
 
+bool take_stdout(const std::vector<OutputPath>& outputs) {
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const OutputPath& output) { return output.path == "-"; });
+}
+
 void write_stdout(std::string_view text) {
   while (!text.empty()) {
     ssize_t count = write(STDOUT_FILENO, text.data(), text.size());
@@ -79,6 +98,7 @@ void write_stdout(std::string_view text) {
 }
 
 void write_output(const std::string& option, const std::string& path, std::string_view text) {
+  if (path == "-") return write_stdout(text);
   try {
     write_file_whole(path, text);
   } catch (const std::system_error& error) {
@@ -99,14 +119,26 @@ void write_all(const std::vector<std::function<void()>>& outputs) {
   if (first) std::rethrow_exception(first);
 }
 
-void write_json_output(const std::string& path, const nlohmann::json& document) {
-  // What models and programs call their parts may be no UTF-8.
-  std::string text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  if (path == "-") {
-    write_stdout(text);
-  } else {
-    write_output("--json", path, text);
+void write_results(const std::vector<OutputDocument>& documents, const std::function<std::string()>& text) {
+  std::vector<std::function<void()>> outputs;
+  bool is_taken = false;
+  for (const OutputDocument& document : documents) {
+    const auto& [option, path] = document.output;
+    if (path.empty()) continue;
+    is_taken = is_taken || path == "-";
+    outputs.emplace_back([&] { write_output(option, path, document.content()); });
   }
+  if (text && !is_taken) outputs.emplace_back([&] { write_stdout(text()); });
+  write_all(outputs);
+}
+
+std::string json_text(const nlohmann::json& document) {
+  // What models and programs call their parts may be no UTF-8.
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void write_json_output(const std::string& path, const nlohmann::json& document) {
+  write_output("--json", path, json_text(document));
 }
 
 }  // namespace torchmem

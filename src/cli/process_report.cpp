@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <vector>
 
 #include "launch/process_assumptions.h"
 #include "launch/process_states.h"
+#include "report/document.h"
 #include "report/fidelity.h"
 #include "report/style.h"
 #include "report/text.h"
@@ -234,6 +236,42 @@ std::string processes_text(const fs::path& directory, bool is_virtual) {
   for (const EndedProcess& ended : ended_processes(directory))
     text += "torchmem: pid " + ended.pid + " was ended: " + ended.reason + "\n";
   return text;
+}
+
+namespace {
+
+Document processes_document(const fs::path& directory, bool is_virtual) {
+  Table table({{.title = "process", .kind = TableColumn::Kind::name},
+               {.title = "device"},
+               {.title = "peak allocated"},
+               {.title = "peak reserved"},
+               {.title = "out of memory"}});
+  for (const torchmem_process_state& state : process_states(directory)) {
+    for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
+      const torchmem_device_state& device = state.devices[i];
+      if (!device.used) continue;
+      table.add({name_of(state), "cuda:" + std::to_string(i), bytes_cell(device.peak_allocated),
+                 bytes_cell(device.peak_reserved), format_count(device.out_of_memory)});
+    }
+  }
+  Document document("The program's processes");
+  document.add_heading("Memory by process");
+  document.add_table(table);
+  std::vector<std::string> lines;
+  std::istringstream text(processes_text(directory, is_virtual));
+  for (std::string line; std::getline(text, line);) lines.push_back(line.substr(line.find(": ") + 2));
+  document.add_list(lines);
+  return document;
+}
+
+}  // namespace
+
+std::string processes_markdown(const fs::path& directory, bool is_virtual) {
+  return processes_document(directory, is_virtual).markdown();
+}
+
+std::string processes_html(const fs::path& directory, bool is_virtual) {
+  return processes_document(directory, is_virtual).html();
 }
 
 std::vector<AssumptionRecord> program_assumptions(const fs::path& directory) {

@@ -24,8 +24,12 @@ nlohmann::json processes_json(const std::filesystem::path& directory);
 // `is_virtual`: it ran on the virtual GPU.
 std::string processes_text(const std::filesystem::path& directory, bool is_virtual);
 
+// The same as a table and the lines, as Markdown and as a page.
+std::string processes_markdown(const std::filesystem::path& directory, bool is_virtual);
+std::string processes_html(const std::filesystem::path& directory, bool is_virtual);
+
 // What all of them assumed, each assumption with its "process", the command. What is only counted, since no
-// agent told more, is a assumption without a place, named after the process.
+// agent told more, is an assumption without a place, named after the process.
 std::vector<AssumptionRecord> program_assumptions(const std::filesystem::path& directory);
 
 // A process that the agent ended since it had read too many assumed values.

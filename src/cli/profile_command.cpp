@@ -36,9 +36,7 @@ class ProfileCommand : public Command {
     app.add_option("--snapshots", options_.snapshots, "One plain PyTorch snapshot for each phase, in DIR")
         ->option_text("DIR")
         ->group("Output");
-    app.add_option("--html", html_, "A page that shows the run, in any browser and without a network")
-        ->option_text("FILE.html")
-        ->group("Output");
+    add_html_option(app, html_, "A page that shows the run, in any browser and without a network");
     app.add_flag("--summary", summary_,
                  "Print the table of torch.cuda.memory_summary() in place of the report")
         ->group("Output");
@@ -47,10 +45,8 @@ class ProfileCommand : public Command {
   }
 
   ExitCode run() override {
-    check_report_options(report_, common.json);
-    check_outputs(
-        {{"--save", save_}, {"--html", html_}, {"--markdown", report_.markdown}, {"--json", common.json}},
-        input_files(options_));
+    check_report_options(report_);
+    check_outputs(outputs(), input_files(options_));
     outputs_checked = true;
     RunRequest request = make_request(options_, "profile", common.log_level);
     DeviceChoice device = choose_device(options_.device);
@@ -58,12 +54,12 @@ class ProfileCommand : public Command {
     Run run = run_engine(request, device, &progress);
     progress.end();
     add_engine_facts(run, request, device);
-    if (!save_.empty()) {
-      complete_block_sizes(run);
-      write_output("--save", save_, write_run(run));
-    }
-    if (!html_.empty()) write_output("--html", html_, html_report(run, options_.model));
-    return report(run);
+    if (!save_.empty()) complete_block_sizes(run);
+    report(run);
+    if (!run.error) return ExitCode::yes;
+    const bool is_told = run.error->kind == ErrorKind::out_of_memory && has_text(run) && !summary_;
+    say_error(run, save_, is_told);
+    return exit_code_of(run.error->kind);
   }
 
   json error_document(const Error& error) const override {
@@ -75,6 +71,10 @@ class ProfileCommand : public Command {
   }
 
  private:
+  std::vector<OutputPath> outputs() const {
+    return {{"--save", save_}, {"--html", html_}, {"--json", common.json}, {"--markdown", report_.markdown}};
+  }
+
   // A run that ended early may lack the moments that were asked for; what there is, is reported all the same.
   std::unique_ptr<Analysis> analyse(const Run& run) const {
     try {
@@ -86,24 +86,32 @@ class ProfileCommand : public Command {
     }
   }
 
-  ExitCode report(const Run& run) const {
-    std::unique_ptr<Analysis> analysed = analyse(run);
-    const Analysis& analysis = *analysed;
-    if (!common.json.empty()) write_json_output(common.json, profile_json(analysis, most_blocks(report_)));
-    if (!report_.markdown.empty()) {
-      write_markdown(report_.markdown, profile_markdown(analysis, markdown_top(report_)));
-    }
-    // What ran until memory, or the patience with assumed values, was used up is worth a report.
-    bool has_result = !run.error || run.error->kind == ErrorKind::out_of_memory ||
-                      run.error->kind == ErrorKind::assumed_reads;
-    if (common.json != "-" && report_.markdown != "-" && has_result) {
-      write_stdout(summary_ ? memory_summary(run) : profile_text(analysis, text_style(report_)));
-      if (std::string doubt = doubt_text(run); summary_ && !doubt.empty())
-        std::cerr << "torchmem: " << doubt << std::endl;
-    }
-    if (!run.error) return ExitCode::yes;
-    say_error(run, save_);
-    return exit_code_of(run.error->kind);
+  // What ran until memory, or the patience with assumed values, was used up is worth a report.
+  bool has_text(const Run& run) const {
+    const bool has_result = !run.error || run.error->kind == ErrorKind::out_of_memory ||
+                            run.error->kind == ErrorKind::assumed_reads;
+    return has_result && !take_stdout(outputs());
+  }
+
+  void report(const Run& run) {
+    std::unique_ptr<Analysis> analysed;
+    auto analysis = [&]() -> const Analysis& {
+      if (!analysed) analysed = analyse(run);
+      result_written = true;
+      return *analysed;
+    };
+    auto text = [&] {
+      return summary_ ? memory_summary(run) : profile_text(analysis(), text_style(report_));
+    };
+    write_results(
+        {{{"--save", save_}, [&] { return write_run(run); }},
+         {{"--html", html_}, [&] { return html_report(run, options_.model); }},
+         {{"--json", common.json}, [&] { return json_text(profile_json(analysis(), most_blocks(report_))); }},
+         {{"--markdown", report_.markdown},
+          [&] { return profile_markdown(analysis(), markdown_top(report_)); }}},
+        has_text(run) ? text : std::function<std::string()>());
+    std::string doubt = summary_ && has_text(run) ? doubt_text(run) : "";
+    if (!doubt.empty()) std::cerr << "torchmem: " << doubt << std::endl;
   }
 
   ModelOptions options_;

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/output.h"
 #include "cli/terminal.h"
+#include "torchmem/error.h"
 
 namespace torchmem {
 
@@ -53,18 +53,12 @@ void add_report_options(CLI::App& app, ReportOptions& options) {
       ->option_text("WHEN (default auto)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(color_choices), std::end(color_choices))))
       ->group(group);
-  app.add_option("--markdown", options.markdown, "Tables for a pull request; - is standard output")
-      ->option_text("FILE")
-      ->group("Output");
+  add_markdown_option(app, options.markdown);
 }
 
-void check_report_options(const ReportOptions& options, const std::string& json) {
+void check_report_options(const ReportOptions& options) {
   if (options.has_top && options.top < 1) {
     throw Error(ErrorKind::bad_usage, "--top " + std::to_string(options.top) + ": at least 1 is needed");
-  }
-  if (options.markdown == "-" && json == "-") {
-    throw Error(ErrorKind::bad_usage,
-                "--markdown - and --json: both would go to standard output; give one of them a file");
   }
 }
 
@@ -84,12 +78,14 @@ size_t markdown_top(const ReportOptions& options) {
   return options.has_top ? static_cast<size_t>(options.top) : markdown_entries;
 }
 
-void write_markdown(const std::string& path, const std::string& text) {
-  if (path == "-") {
-    write_stdout(text);
-  } else {
-    write_output("--markdown", path, text);
-  }
+void add_markdown_option(CLI::App& app, std::string& path) {
+  app.add_option("--markdown", path, "Tables for a pull request; - is standard output")
+      ->option_text("FILE")
+      ->group("Output");
+}
+
+void add_html_option(CLI::App& app, std::string& path, const char* what) {
+  app.add_option("--html", path, what)->option_text("FILE.html")->group("Output");
 }
 
 }  // namespace torchmem

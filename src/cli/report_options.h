@@ -20,7 +20,7 @@ struct ReportOptions {
 void add_report_options(CLI::App& app, ReportOptions& options);
 
 // Throws Error(bad_usage).
-void check_report_options(const ReportOptions& options, const std::string& json);
+void check_report_options(const ReportOptions& options);
 
 // For standard output: colours and width are those of a terminal, if it is one.
 TextStyle text_style(const ReportOptions& options);
@@ -29,7 +29,8 @@ TextStyle text_style(const ReportOptions& options);
 size_t most_blocks(const ReportOptions& options);
 size_t markdown_top(const ReportOptions& options);
 
-// --markdown: "-" is standard output.
-void write_markdown(const std::string& path, const std::string& text);
+// --markdown and --html, in the same words for every command.
+void add_markdown_option(CLI::App& app, std::string& path);
+void add_html_option(CLI::App& app, std::string& path, const char* what);
 
 }  // namespace torchmem

@@ -4,10 +4,13 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/process_report.h"
+#include "cli/report_options.h"
 #include "cli/save_records.h"
 #include "cli/value_options.h"
 #include "launch/process_records.h"
 #include "launch/program_run.h"
+#include "request/fields.h"
+#include "torchmem/run_file.h"
 
 namespace torchmem {
 
@@ -43,6 +46,12 @@ class RunCommand : public Command {
            "for torchmem inspect")
         ->option_text("RUN.pickle")
         ->group("Output");
+    app.add_option("--limit", limit_,
+                   "The most that the allocator of each process may reserve on a device, e.g. 8GiB")
+        ->option_text("SIZE");
+    add_html_option(app, html_,
+                    "A page with the processes; with --save one to look at the recorded run with");
+    add_markdown_option(app, markdown_);
     app.footer(footer);
   }
 
@@ -62,35 +71,49 @@ class RunCommand : public Command {
       throw Error(ErrorKind::bad_usage,
                   "no program to run. Expected: torchmem run [OPTIONS] -- PROGRAM ARGUMENTS...");
     }
-    check_outputs({{"--save", save_}, {"--json", common.json}}, {values_.assume_file});
+    check_outputs({{"--save", save_}, {"--html", html_}, {"--json", common.json}, {"--markdown", markdown_}},
+                  {values_.assume_file});
     outputs_checked = true;
     const ValueSettings values = value_settings(values_);
     DeviceChoice device = choose_device(device_);
-    ProgramRun run(program, device,
-                   {devices_, device_ != "auto" && device_ != "cuda", !save_.empty(), values});
-    report(run);
-    if (!save_.empty()) save(run.state(), device);
+    ProgramOptions options{devices_, device_ != "auto" && device_ != "cuda", !save_.empty(), values};
+    if (!limit_.empty()) options.limit_bytes = limit_bytes_of(limit_);
+    ProgramRun run(program, device, options);
+    report(run, device);
     // A launcher has an exit code of its own when a process of its is ended.
     if (!ended_processes(run.state()).empty()) return ExitCode::could_not;
     return static_cast<ExitCode>(run.exit_code());
   }
 
   // The program's own exit code stands whatever happens here.
-  void report(const ProgramRun& run) const {
+  void report(const ProgramRun& run, const DeviceChoice& device) const {
     const json processes = processes_json(run.state());
     std::cerr << processes_text(run.state(), run.is_virtual()) << more_text(processes) << std::flush;
-    if (common.json.empty()) return;
+    std::vector<ProcessRecord> records;
+    if (!save_.empty()) records = read_process_records(run.state(), program, device);
+    try {
+      write_results(
+          {{{"--json", common.json}, [&] { return json_text(document_of(run, processes)); }},
+           {{"--markdown", markdown_}, [&] { return processes_markdown(run.state(), run.is_virtual()); }},
+           {{"--html", records.empty() ? html_ : ""},
+            [&] { return processes_html(run.state(), run.is_virtual()); }}},
+          nullptr);
+      if (!save_.empty()) write_process_records(records, {"--save", save_}, write_run);
+      auto page = [&](const Run& of) { return html_report(of, program[0]); };
+      if (!html_.empty() && !records.empty()) write_process_records(records, {"--html", html_}, page);
+    } catch (const Error& error) {
+      std::cerr << "torchmem: " << error.what() << std::endl;
+    }
+  }
+
+  json document_of(const ProgramRun& run, const json& processes) const {
     json document = {
         {"schema", "torchmem.processes/1"}, {"torchmem", TORCHMEM_VERSION}, {"program", program}};
     document.update(run.end());
     document["processes"] = processes;
     for (const EndedProcess& ended : ended_processes(run.state()))
       document["ended"].push_back({{"pid", ended.pid}, {"reason", ended.reason}});
-    try {
-      write_json_output(common.json, document);
-    } catch (const Error& error) {
-      std::cerr << "torchmem: " << error.what() << std::endl;
-    }
+    return document;
   }
 
   // How to see more than that, of what was not asked for.
@@ -114,15 +137,10 @@ class RunCommand : public Command {
     return text.empty() ? "" : "torchmem: " + text + "\n";
   }
 
-  void save(const std::filesystem::path& state, const DeviceChoice& device) const {
-    try {
-      save_process_records(read_process_records(state, program, device), save_);
-    } catch (const Error& error) {
-      std::cerr << "torchmem: " << error.what() << std::endl;
-    }
-  }
-
   std::string device_ = "auto";
+  std::string limit_;
+  std::string html_;
+  std::string markdown_;
   ValueOptions values_;
   std::string save_;
   int devices_ = 0;  // 0: not given

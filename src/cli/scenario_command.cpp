@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/report_options.h"
 #include "cli/terminal.h"
 #include "cli/value_options.h"
 #include "launch/device_choice.h"
@@ -11,9 +12,9 @@
 #include "launch/progress.h"
 #include "report/style.h"
 #include "request/alloc_conf.h"
+#include "request/fields.h"
 #include "request/scenario_file.h"
 #include "torchmem/allocator_state.h"
-#include "torchmem/bytes.h"
 #include "torchmem/report.h"
 #include "torchmem/run_file.h"
 
@@ -67,6 +68,8 @@ class ScenarioCommand : public Command {
     app.add_option("--save", save_, "Keep the run, as a memory snapshot that memory_viz opens too")
         ->option_text("RUN.pickle")
         ->group("Output");
+    add_html_option(app, html_, "A page that shows the run, in any browser and without a network");
+    add_markdown_option(app, markdown_);
     app.add_flag("--all-rows", all_rows_, "Show every turn of every loop in the text")->group("Output");
     app.footer(footer);
   }
@@ -76,7 +79,7 @@ class ScenarioCommand : public Command {
     std::vector<std::string> inputs = file.models;
     inputs.push_back(path_);
     if (!values_.assume_file.empty()) inputs.push_back(values_.assume_file);
-    check_outputs({{"--save", save_}, {"--json", common.json}}, inputs);
+    check_outputs(outputs(), inputs);
     outputs_checked = true;
     RunRequest request = make_request(file);
     DeviceChoice device = choose_device(device_);
@@ -85,10 +88,7 @@ class ScenarioCommand : public Command {
     progress.end();
     if (run.error) use_words_of_scenarios(*run.error);
     add_engine_facts(run, request, device);
-    if (!save_.empty()) {
-      complete_block_sizes(run);
-      write_output("--save", save_, write_run(run));
-    }
+    if (!save_.empty()) complete_block_sizes(run);
     return report(file.scenario, run);
   }
 
@@ -99,6 +99,10 @@ class ScenarioCommand : public Command {
   }
 
  private:
+  std::vector<OutputPath> outputs() const {
+    return {{"--save", save_}, {"--html", html_}, {"--json", common.json}, {"--markdown", markdown_}};
+  }
+
   std::map<std::string, std::string> variables() const {
     std::map<std::string, std::string> values;
     for (const std::string& setting : settings_) {
@@ -121,18 +125,26 @@ class ScenarioCommand : public Command {
     request.alloc_conf = file.alloc_conf;
     if (!alloc_conf_.empty()) request.alloc_conf = alloc_conf_;
     request.limit_bytes = file.limit_bytes;
-    if (!limit_.empty()) request.limit_bytes = parse_bytes(limit_, "--limit");
+    if (!limit_.empty()) request.limit_bytes = limit_bytes_of(limit_);
     static_cast<ValueSettings&>(request) = value_settings(values_);
     return request;
   }
 
-  ExitCode report(const Scenario& scenario, const Run& run) const {
+  ExitCode report(const Scenario& scenario, const Run& run) {
     ScenarioResult result = scenario_result(scenario, run);
-    if (!common.json.empty()) write_json_output(common.json, scenario_json(scenario, result, run));
-    bool has_text = common.json != "-" && (!run.error || !result.rows.empty());
-    if (has_text) write_stdout(scenario_text(scenario, result, run, all_rows_, output_style()));
+    const bool has_text = !take_stdout(outputs()) && (!run.error || !result.rows.empty());
+    auto text = [&] { return scenario_text(scenario, result, run, all_rows_, output_style()); };
+    result_written = true;
+    write_results(
+        {{{"--save", save_}, [&] { return write_run(run); }},
+         {{"--html", html_}, [&] { return html_report(run, path_); }},
+         {{"--json", common.json}, [&] { return json_text(scenario_json(scenario, result, run)); }},
+         {{"--markdown", markdown_}, [&] { return scenario_markdown(scenario, result, run, all_rows_); }}},
+        has_text ? text : std::function<std::string()>());
     if (run.error) {
-      say(scenario, run);
+      // The row of the action that ran out of memory has told it.
+      const bool is_told = has_text && !result.rows.back().out_of_memory.is_null();
+      if (!is_told) say(scenario, run);
       return exit_code_of(run.error->kind);
     }
     return result.unmet ? ExitCode::no : ExitCode::yes;
@@ -162,6 +174,8 @@ class ScenarioCommand : public Command {
   std::string alloc_conf_;
   ValueOptions values_;
   std::string save_;
+  std::string html_;
+  std::string markdown_;
   bool all_rows_ = false;
 };
 

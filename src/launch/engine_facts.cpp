@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "report/fidelity.h"
+#include "report/shortage.h"
 #include "report/text.h"
 
 namespace torchmem {
@@ -80,9 +81,9 @@ Error decided_error(const std::string& start, const Run& run) {
                                                     "--allow-assumed, or use a real GPU."};
 }
 
-void say_error(const Run& run, const std::string& saved) {
+void say_error(const Run& run, const std::string& saved, bool told) {
   const RunError& error = *run.error;
-  std::string text = error.message;
+  std::string text = without_vain_advice(error.message);
   bool says_phase = error.kind == ErrorKind::out_of_memory || error.kind == ErrorKind::model_failed ||
                     error.kind == ErrorKind::assumed_reads;
   if (says_phase && error.phase) {
@@ -91,7 +92,10 @@ void say_error(const Run& run, const std::string& saved) {
   if (error.kind == ErrorKind::model_failed) {
     if (std::string assumed = assumed_before_text(run); !assumed.empty()) text += "\n" + assumed;
   }
-  if (!saved.empty()) text += "\nWhat ran until then is in " + saved + ".";
+  const bool is_kept = !saved.empty() && saved != "-";
+  if (told) text = is_kept ? "what ran until then is in " + saved : "";
+  if (!told && is_kept) text += "\nWhat ran until then is in " + saved + ".";
+  if (text.empty()) return;
   std::cerr << "torchmem: " << text << std::endl;
 }
 

@@ -19,7 +19,7 @@ void add_engine_facts(Run& run, const RunRequest& request, const DeviceChoice& d
 // of it, and what can be done.
 Error decided_error(const std::string& start, const Run& run);
 
-// The run's error on standard error, with its phase, and where the run was kept.
-void say_error(const Run& run, const std::string& saved);
+// The run's error on standard error, with its phase, unless a report `told` it, and where the run was kept.
+void say_error(const Run& run, const std::string& saved, bool told = false);
 
 }  // namespace torchmem

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -16,6 +17,7 @@
 #include "launch/layout.h"
 #include "launch/preload.h"
 #include "launch/program_torch.h"
+#include "launch/real_devices.h"
 #include "request/values.h"
 #include "run/process_state.h"
 #include "torchmem/error.h"
@@ -70,6 +72,31 @@ void check_backend() {
   }
 }
 
+// Of the device; of several real ones the largest, so that none may reserve more than is asked for.
+uint64_t total_bytes(const DeviceChoice& device) {
+  if (device.kind == DeviceChoice::Kind::virtual_gpu) {
+    std::ifstream in(device.profile_file);
+    return json::parse(in).at("total_bytes").get<uint64_t>();
+  }
+  uint64_t most = 0;
+  for (const RealDevice& real : find_real_devices().devices) most = std::max(most, real.total_bytes);
+  return most;
+}
+
+// The settings that the environment has, with the fraction of the device's memory that is the limit. PyTorch
+// cuts the product to whole bytes: half a byte more keeps it from being one too few.
+std::pair<std::string, std::string> limit_setting(uint64_t limit, const DeviceChoice& device) {
+  const double fraction = (static_cast<double>(limit) + 0.5) / static_cast<double>(total_bytes(device));
+  const bool has_own = std::getenv(setting_variables[1]) != nullptr;  // PyTorch then reads no other
+  const char* name = setting_variables[has_own ? 1 : 0];
+  const char* value = std::getenv(name);
+  std::string settings = value ? value : "";
+  if (!settings.empty() && !settings.ends_with(',')) settings += ',';
+  char text[64];
+  std::snprintf(text, sizeof text, "per_process_memory_fraction:%.17f", std::min(1.0, fraction));
+  return {name, settings + text};
+}
+
 // The file in which processes say that there is no room for their own. Where there is none for this one
 // either, nothing would be known of the program.
 void make_room(const std::filesystem::path& directory) {
@@ -101,6 +128,7 @@ ProgramRun::ProgramRun(const std::vector<std::string>& program, const DeviceChoi
   std::vector<std::pair<std::string, std::string>> changes = value_environment(options.values);
   changes.emplace_back("TORCHMEM_RUN_DIR", state_.path().string());
   changes.emplace_back("TORCHMEM_AGENT", agent_path().string());
+  if (options.limit_bytes) changes.push_back(limit_setting(*options.limit_bytes, device));
   std::vector<std::filesystem::path> preloaded;
   if (is_virtual_) {
     preloaded = virtual_gpu_libraries();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct ProgramOptions {
   bool number_given = false;  // a real device's number was asked for: the program sees only that one
   bool records = false;       // the agent records everything that happens, for process_records.h
   ValueSettings values;
+  // What the allocator of each process may reserve on a device; PyTorch is told by its own variable, so a
+  // program that sets that itself, or its own fraction, goes by its own.
+  std::optional<uint64_t> limit_bytes = {};
 };
 
 class ProgramRun {

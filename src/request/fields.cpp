@@ -37,15 +37,7 @@ void parse_form(RunRequest& request, const std::string& text) {
   std::tie(request.optimizer, request.optimizer_form) = parse_optimizer(text);
 }
 
-void parse_limit(RunRequest& request, const std::string& text) {
-  constexpr uint64_t least = uint64_t{1} << 20;
-  request.limit_bytes = parse_bytes(text, "--limit");
-  if (*request.limit_bytes < least && text.find_first_not_of("0123456789.") == std::string::npos)
-    throw Error(ErrorKind::bad_usage,
-                "--limit " + text + ": " + text +
-                    " bytes are less than any run takes. Expected a size with its unit, e.g. " + text +
-                    "GiB");
-}
+void parse_limit(RunRequest& request, const std::string& text) { request.limit_bytes = limit_bytes_of(text); }
 
 void parse_recording(RunRequest& request, const std::string&) { request.recording = Recording::events; }
 
@@ -162,6 +154,17 @@ void check_choice(const RequestField& field, const std::string& value) {
     return;
   throw Error(ErrorKind::bad_usage,
               std::string(field.flag) + " " + value + ": expected one of " + joined(field.choices) + ".");
+}
+
+uint64_t limit_bytes_of(const std::string& text) {
+  constexpr uint64_t least = uint64_t{1} << 20;
+  const uint64_t bytes = parse_bytes(text, "--limit");
+  if (bytes < least && text.find_first_not_of("0123456789.") == std::string::npos)
+    throw Error(ErrorKind::bad_usage,
+                "--limit " + text + ": " + text +
+                    " bytes are less than any run takes. Expected a size with its unit, e.g. " + text +
+                    "GiB");
+  return bytes;
 }
 
 }  // namespace torchmem

@@ -48,6 +48,9 @@ struct RequestField {
 
 const std::vector<RequestField>& request_fields();
 
+// The value of --limit. Throws Error(bad_usage), also where a unit was surely forgotten.
+uint64_t limit_bytes_of(const std::string& text);
+
 // Throws Error(bad_usage) that names the option where the value is none of the field's choices.
 void check_choice(const RequestField& field, const std::string& value);
 
