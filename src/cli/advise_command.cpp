@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/report_options.h"
 #include "cli/terminal.h"
 #include "launch/engine_facts.h"
 #include "launch/runner.h"
@@ -52,11 +53,14 @@ class AdviseCommand : public Command {
     app.add_option("MODEL", options_.model, "A TorchScript file")->required();
     add_running_options(app, options_);
     add_jobs_option(app, jobs_);
+    add_html_option(app, html_, "The same as a page for any browser");
+    add_markdown_option(app, markdown_);
     app.footer(footer);
   }
 
   ExitCode run() override {
-    check_outputs({{"--json", common.json}}, input_files(options_));
+    check_outputs({{"--html", html_}, {"--json", common.json}, {"--markdown", markdown_}},
+                  input_files(options_));
     outputs_checked = true;
     std::optional<uint64_t> limit;
     base_.name = "as it is";
@@ -86,12 +90,10 @@ class AdviseCommand : public Command {
     json document = advice_json(advice_, about);
     if (interrupted) document["error"] = error_to_json(run_error(interruption()));
     result_written = true;
-    write_all({[&] {
-                 if (!common.json.empty()) write_json_output(common.json, document);
-               },
-               [&] {
-                 if (common.json != "-") write_stdout(advice_text(advice_, about, output_style()));
-               }});
+    write_results({{{"--html", html_}, [&] { return advice_html(advice_, about); }},
+                   {{"--json", common.json}, [&] { return json_text(document); }},
+                   {{"--markdown", markdown_}, [&] { return advice_markdown(advice_, about); }}},
+                  [&] { return advice_text(advice_, about, output_style()); });
     if (interrupted) throw interruption();
     return advice_.goal && !advice_.goal->cheapest ? ExitCode::no : ExitCode::yes;
   }
@@ -341,6 +343,8 @@ class AdviseCommand : public Command {
     advice_.goal = std::move(goal);
   }
 
+  std::string html_;
+  std::string markdown_;
   ModelOptions options_;
   size_t jobs_ = 0;
   Job base_;

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/report_options.h"
 #include "cli/terminal.h"
 #include "launch/runner.h"
 #include "report/comparison.h"
@@ -28,7 +29,8 @@ class CompareCommand : public Command {
     add_jobs_option(app, jobs_);
     options_.named_dimensions = true;
     add_running_options(app, options_);
-    app.add_option("--markdown", markdown_, "The table as Markdown")->option_text("FILE")->group("Output");
+    add_markdown_option(app, markdown_);
+    add_html_option(app, html_, "The table as a page for any browser");
     app.footer("Variants:\n" + variant_help() +
                "Example:\n"
                "  torchmem compare model.pt --input f32:32x3x224x224 --variant train --variant "
@@ -38,7 +40,8 @@ class CompareCommand : public Command {
   }
 
   ExitCode run() override {
-    check_outputs({{"--json", common.json}, {"--markdown", markdown_}}, input_files(options_));
+    check_outputs({{"--html", html_}, {"--json", common.json}, {"--markdown", markdown_}},
+                  input_files(options_));
     outputs_checked = true;
     if (variants_.empty()) {
       throw Error(
@@ -51,15 +54,10 @@ class CompareCommand : public Command {
     base.device = choose_device(options_.device);
     const std::vector<Outcome> outcomes = run_all(variant_jobs(base, variants_));
     result_written = true;
-    write_all({[&] {
-                 if (!markdown_.empty()) write_output("--markdown", markdown_, comparison_markdown(outcomes));
-               },
-               [&] {
-                 if (!common.json.empty()) write_json_output(common.json, comparison_json(outcomes));
-               },
-               [&] {
-                 if (common.json != "-") write_stdout(comparison_text(outcomes, output_style()));
-               }});
+    write_results({{{"--markdown", markdown_}, [&] { return comparison_markdown(outcomes); }},
+                   {{"--html", html_}, [&] { return comparison_html(outcomes); }},
+                   {{"--json", common.json}, [&] { return json_text(comparison_json(outcomes)); }}},
+                  [&] { return comparison_text(outcomes, output_style()); });
     ExitCode code = ExitCode::yes;
     for (const Outcome& outcome : outcomes) {
       if (outcome.run.error) code = std::max(code, exit_code_of(outcome.run.error->kind));
@@ -83,6 +81,7 @@ class CompareCommand : public Command {
   ModelOptions options_;
   std::vector<std::string> variants_;
   std::string markdown_;
+  std::string html_;
   size_t jobs_ = 0;
 };
 
