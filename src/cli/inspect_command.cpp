@@ -40,7 +40,7 @@ class InspectCommand : public Command {
 
   ExitCode run() override {
     check_report_options(report_);
-    check_outputs({{"--html", html_}, {"--json", common.json}, {"--markdown", report_.markdown}},
+    check_outputs({{"--html", html_}, {"--markdown", report_.markdown}, {"--json", common.json}},
                   input_files(options_));
     outputs_checked = true;
     if (std::error_code error; !std::filesystem::exists(options_.model, error)) {

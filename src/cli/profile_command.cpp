@@ -72,7 +72,7 @@ class ProfileCommand : public Command {
 
  private:
   std::vector<OutputPath> outputs() const {
-    return {{"--save", save_}, {"--html", html_}, {"--json", common.json}, {"--markdown", report_.markdown}};
+    return {{"--save", save_}, {"--html", html_}, {"--markdown", report_.markdown}, {"--json", common.json}};
   }
 
   // A run that ended early may lack the moments that were asked for; what there is, is reported all the same.
