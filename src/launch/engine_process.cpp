@@ -73,6 +73,17 @@ std::string address_space() {
   return chosen ? chosen : "model";
 }
 
+// The variable counts here as in a program under `run`, where the virtual machine has one device, number 0: a
+// run that a scheduler hides the device from is not made.
+void check_visible() {
+  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (!list) return;
+  char* end = nullptr;
+  if (std::strtol(list, &end, 10) == 0 && end != list) return;
+  throw Error(ErrorKind::unavailable, std::string("CUDA_VISIBLE_DEVICES is \"") + list +
+                                          "\", which leaves none of the virtual machine's devices: unset it");
+}
+
 RunOrder order_of(const RunRequest& request) {
   return {request.mode == Mode::train, request.steps, request.accumulate};
 }
@@ -89,9 +100,9 @@ EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, boo
   std::vector<std::pair<std::string, std::string>> changes = value_environment(request);
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
     request.device_kind = "virtual";
+    if (request.command != "inspect") check_visible();
     libraries_.emplace(virtual_gpu_libraries());
     child_.is_warm = one_of_many && !std::getenv("TORCHMEM_ENGINE");
-    // CUDA_VISIBLE_DEVICES chooses among real GPUs.
     changes.insert(changes.end(), {{"LD_PRELOAD", libraries_->value(std::getenv("LD_PRELOAD"))},
                                    {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
                                    {"TORCHMEM_VGPU_SPACE", address_space()},
