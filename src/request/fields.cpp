@@ -41,9 +41,10 @@ void parse_limit(RunRequest& request, const std::string& text) { request.limit_b
 
 void parse_recording(RunRequest& request, const std::string&) { request.recording = Recording::events; }
 
-std::vector<RequestField> make_fields() {
+// The model and its inputs.
+std::vector<RequestField> fields_of_model() {
   using R = RunRequest;
-  std::vector<RequestField> fields = {
+  return {
       {"command", &R::command, Scope::any, false, Written::always},
       {"model", &R::model, Scope::any, false, Written::always},
       {"method", &R::method, Scope::models, true, Written::always, "--method", of_model,
@@ -64,6 +65,13 @@ std::vector<RequestField> make_fields() {
        "Shapes that change: a dimension of --input by its name, and its size in each step",
        {},
        add_sizes},
+  };
+}
+
+// What a step does.
+std::vector<RequestField> fields_of_steps() {
+  using R = RunRequest;
+  return {
       {"mode", &R::mode, Scope::runs, true, Written::always, "--mode", of_run, "MODE (default train)",
        "train, inference (no_grad), inference-mode, or grad-forward (forward alone, gradients recorded)",
        mode_names, parse_mode},
@@ -88,6 +96,13 @@ std::vector<RequestField> make_fields() {
        "N (default 3, or one for each of --sizes)", "Iterations"},
       {"accumulate", &R::accumulate, Scope::runs, true, Written::always, "--accumulate", of_run,
        "N (default 1)", "Micro-batches whose gradients add up before each optimizer step"},
+  };
+}
+
+// What makes the same step take another amount of memory.
+std::vector<RequestField> fields_of_memory() {
+  using R = RunRequest;
+  return {
       {"autocast", &R::autocast, Scope::runs, true, Written::always, "--autocast", of_run, "DTYPE",
        joined(half_types), half_types},
       {"dtype", &R::dtype, Scope::runs, true, Written::always, "--dtype", of_run, "DTYPE",
@@ -106,6 +121,13 @@ std::vector<RequestField> make_fields() {
        nullptr, "Weights and inputs in channels-last layout"},
       {"jit", &R::jit, Scope::runs, true, Written::always, "--jit", of_run, nullptr,
        "Use TorchScript's optimizer and fusers, as in deployment; otherwise operators run one by one"},
+  };
+}
+
+// How it is run and recorded.
+std::vector<RequestField> fields_of_settings() {
+  using R = RunRequest;
+  return {
       {"recording",
        &R::recording,
        Scope::runs,
@@ -138,6 +160,13 @@ std::vector<RequestField> make_fields() {
       {"stream", &R::stream, Scope::any, false, Written::always},
       {"inputs_in_turn", &R::inputs_in_turn, Scope::runs, false, Written::if_set},
   };
+}
+
+std::vector<RequestField> make_fields() {
+  std::vector<RequestField> fields;
+  for (auto group : {fields_of_model, fields_of_steps, fields_of_memory, fields_of_settings}) {
+    for (RequestField& field : group()) fields.push_back(std::move(field));
+  }
   return fields;
 }
 

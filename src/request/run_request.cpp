@@ -68,7 +68,10 @@ void from(const json& array, const char* key, std::vector<Arguments>& in_turn) {
   in_turn.clear();
   for (const json& object : array) from(object, key, in_turn.emplace_back());
 }
-void from(const json& object, const char*, Sizes& sizes) {
+void from(const json& object, const char* key, Sizes& sizes) {
+  if (!object.is_object() || object.size() != 1)
+    throw Error(ErrorKind::bad_usage, "The engine's request has \"" + std::string(key) + "\": " +
+                                          object.dump() + ", which is not one dimension with its sizes.");
   sizes = {object.items().begin().key(), object.front().get<std::vector<uint64_t>>()};
 }
 template <class T>
@@ -113,6 +116,14 @@ json fields_of(const RunRequest& request, bool told_only) {
   return object;
 }
 
+// Of texts: a word of an enumeration is checked as it is read.
+void check_choice_of(const RequestField& field, const std::string& value) { check_choice(field, value); }
+void check_choice_of(const RequestField& field, const std::optional<std::string>& value) {
+  if (value) check_choice(field, *value);
+}
+template <class T>
+void check_choice_of(const RequestField&, const T&) {}
+
 // That the values go together; each by itself is of its type.
 void check(const RunRequest& request) {
   for (const auto& [key, value] :
@@ -156,11 +167,8 @@ RunRequest read_request(const json& object) {
     std::visit([&](auto member) { read(object, field.key, request.*member); }, field.member);
   read(device, "kind", request.device_kind);
   read(device, "index", request.device_index);
-  if (request.dtype) {
-    for (const RequestField& field : request_fields()) {
-      if (std::string(field.key) == "dtype") check_choice(field, *request.dtype);
-    }
-  }
+  for (const RequestField& field : request_fields())
+    std::visit([&](auto member) { check_choice_of(field, request.*member); }, field.member);
   check(request);
   return request;
 }

@@ -66,7 +66,7 @@ void ScenarioFields::read_variables(const json& document) {
     if (!object.is_object()) refuse("variables", "expected an object of names and values");
     for (const auto& [name, value] : object.items()) {
       if (!value.is_string() && !value.is_number_integer())
-        refuse("variables." + brief(name), "expected a text or a whole number, got " + brief(value));
+        refuse("variables." + brief(name), "expected a string or a whole number, got " + brief(value));
       variables_.emplace(name, value.is_string() ? value.get<std::string>() : value.dump());
       known.insert(name);
     }
@@ -105,7 +105,7 @@ std::string ScenarioFields::text(const json& object, const std::string& place,
                                  const std::string& field) const {
   auto found = object.find(field);
   if (found == object.end()) refuse(place, "\"" + field + "\" is missing");
-  if (!found->is_string()) refuse(at(place, field), "expected a text, got " + brief(*found));
+  if (!found->is_string()) refuse(at(place, field), "expected a string, got " + brief(*found));
   std::string value = replaced(found->get<std::string>(), at(place, field));
   if (value.empty()) refuse(at(place, field), "the text is empty");
   return value;
@@ -146,7 +146,7 @@ std::vector<std::string> ScenarioFields::texts(const json& object, const std::st
   if (!found->is_array()) return {text(object, place, field)};
   for (size_t i = 0; i < found->size(); ++i) {
     std::string item = at(place, field) + "[" + std::to_string(i) + "]";
-    if (!(*found)[i].is_string()) refuse(item, "expected a text, got " + brief((*found)[i]));
+    if (!(*found)[i].is_string()) refuse(item, "expected a string, got " + brief((*found)[i]));
     result.push_back(replaced((*found)[i].get<std::string>(), item));
   }
   if (result.empty()) refuse(at(place, field), "the list is empty");

@@ -47,7 +47,7 @@ Values listed(const ScenarioFields& fields, const json& repeat, const std::strin
     const json& item = repeat[i];
     if (!item.is_string() && !item.is_number_integer())
       fields.refuse(here + "[" + std::to_string(i) + "]",
-                    "expected a text or a whole number, got " + brief(item));
+                    "expected a string or a whole number, got " + brief(item));
     all_numbers = all_numbers && item.is_number_integer();
     values.texts.push_back(item.is_string() ? fields.replaced(item.get<std::string>(), here) : item.dump());
     if (item.is_number_integer()) values.numbers.push_back(item.get<int64_t>());

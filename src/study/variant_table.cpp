@@ -181,11 +181,8 @@ const char* only_without_settings(const Context& context) {
 constexpr const char* other_optimizer = "another optimizer: other results, a learning rate to find";
 constexpr const char* padding = "work on the padding; masks, where it must not count";
 
-}  // namespace
-
-const std::vector<Variant>& variant_table() {
-  using R = RunRequest;
-  static const std::vector<Variant> table = {
+std::vector<Variant> modes() {
+  return {
       {"base", "", "what the options say, unchanged", [](Job&, const Text&) {}},
       {"no_grad",
        "",
@@ -203,6 +200,12 @@ const std::vector<Variant>& variant_table() {
        [](Job& job, const Text&) { set_mode(job, Mode::grad_forward); }},
       {"train", "", "forward, loss, backward, optimizer",
        [](Job& job, const Text&) { set_mode(job, Mode::train); }},
+  };
+}
+
+std::vector<Variant> precision_and_layout() {
+  using R = RunRequest;
+  return {
       {"autocast",
        "bf16|f16",
        "mixed precision",
@@ -227,6 +230,12 @@ const std::vector<Variant>& variant_table() {
        set_flag<&R::channels_last>,
        {{"", "layout", 2, "none in numbers beyond rounding",
          "model.to(memory_format=torch.channels_last); x likewise", only_images}}},
+  };
+}
+
+std::vector<Variant> what_is_kept() {
+  using R = RunRequest;
+  return {
       {"checkpoint",
        "MODULE,...|auto",
        "activations of these modules are computed again in backward",
@@ -259,6 +268,11 @@ const std::vector<Variant>& variant_table() {
        set_flag<&R::keep_grads, false>,
        {{"", "gradients", 0, "none", "optimizer.zero_grad(set_to_none=True)   # the default",
          only_kept_grads}}},
+  };
+}
+
+std::vector<Variant> training() {
+  return {
       {"accumulate", "N", "N micro-batches of the inputs' size, for one optimizer step",
        [](Job& job, const Text& value) { job.request.accumulate = static_cast<int>(whole_number(value)); }},
       {"micro_batches",
@@ -288,6 +302,11 @@ const std::vector<Variant>& variant_table() {
          [](const Context& context) { return only_other_form(context, "foreach"); }},
         {"fused", "optimizer form", 1, "none", "torch.optim.AdamW(..., fused=True)",
          [](const Context& context) { return only_other_form(context, "fused"); }}}},
+  };
+}
+
+std::vector<Variant> surroundings() {
+  return {
       {"jit", "on|off", "TorchScript's optimizer and fusers",
        [](Job& job, const Text& value) {
          job.request.jit = one_of(value, {"on", "off"}) == "on";
@@ -315,6 +334,18 @@ const std::vector<Variant>& variant_table() {
         {"buckets", "shapes", 3, padding, "pad every batch to the next power of two", only_changing_shapes}}},
       {"device", "NAME", "a profile's name, or as --device has it", set_device},
   };
+}
+
+}  // namespace
+
+const std::vector<Variant>& variant_table() {
+  static const std::vector<Variant> table = [] {
+    std::vector<Variant> variants;
+    for (auto group : {modes, precision_and_layout, what_is_kept, training, surroundings}) {
+      for (Variant& variant : group()) variants.push_back(std::move(variant));
+    }
+    return variants;
+  }();
   return table;
 }
 

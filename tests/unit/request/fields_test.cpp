@@ -13,10 +13,13 @@ using nlohmann::json;
 
 // Another value than the default, of each kind of member.
 struct Change {
+  const RequestField& field;
   RunRequest& request;
   void operator()(bool RunRequest::*member) const { request.*member = !(request.*member); }
   void operator()(int RunRequest::*member) const { request.*member += 5; }
-  void operator()(std::string RunRequest::*member) const { request.*member = "other"; }
+  void operator()(std::string RunRequest::*member) const {
+    request.*member = field.choices.empty() ? "other" : field.choices.back();
+  }
   void operator()(std::vector<std::string> RunRequest::*member) const { request.*member = {"a", "b"}; }
   void operator()(std::optional<std::string> RunRequest::*member) const { request.*member = "f16"; }
   void operator()(std::optional<uint64_t> RunRequest::*member) const { request.*member = 7; }
@@ -47,7 +50,7 @@ TEST(RequestFields, EachGoesToTheEngineAndBackAndIsToldWhereItShould) {
     if (std::string(field.key) == "command" || std::string(field.key) == "mode") continue;
     RunRequest request = smallest();
     const json before = request_json(request);
-    std::visit(Change{request}, field.member);
+    std::visit(Change{field, request}, field.member);
     const json sent = request_json(request);
     EXPECT_NE(sent, before) << field.key;
     EXPECT_EQ(request_json(read_request(sent)), sent) << field.key;

@@ -75,5 +75,24 @@ TEST(Request, NamesTheFieldThatIsWrong) {
   EXPECT_NE(failure_of(json::array()), "");
 }
 
+TEST(Request, HasNothingThatIsNoneOfAFieldsChoices) {
+  for (const char* key : {"loss", "autocast", "dtype"}) {
+    json object = smallest();
+    object[key] = "fly";
+    EXPECT_NE(failure_of(object).find("--" + std::string(key) + " fly: expected one of "), std::string::npos)
+        << key;
+  }
+}
+
+TEST(Request, HasSizesOfOneDimension) {
+  json object = smallest();
+  object["sizes"] = {{"S", {1, 2}}};
+  EXPECT_EQ(read_request(object).sizes->dimension, "S");
+  for (const json& wrong : {json::object(), json::array(), json{{"S", {1}}, {"T", {2}}}}) {
+    object["sizes"] = wrong;
+    EXPECT_NE(failure_of(object).find("\"sizes\": " + wrong.dump()), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace torchmem
