@@ -7,13 +7,14 @@ import posixpath
 import re
 
 # What each folder may include besides itself. `torchmem` is the public API in include/torchmem.
-CORE = ['torchmem', 'run', 'analyze', 'report']
+CORE = ['torchmem', 'text', 'run', 'analyze', 'report']
 MAY_USE = {
     'torchmem': [],
-    'run': ['torchmem'],
-    'analyze': ['torchmem', 'run'],
-    'report': ['torchmem', 'run', 'analyze'],
-    'request': CORE,
+    'text': [],
+    'run': ['torchmem', 'text'],
+    'analyze': ['torchmem', 'text', 'run'],
+    'report': ['torchmem', 'text', 'run', 'analyze'],
+    'request': ['torchmem', 'text', 'run', 'analyze'],
     'launch': [*CORE, 'request'],
     'study': [*CORE, 'request', 'launch'],
     'cli': [*CORE, 'request', 'launch', 'study'],

@@ -19,7 +19,7 @@ import time
 from . import includes
 from .style import Missing
 
-CORE = ('src/run', 'src/analyze', 'src/report', 'src/request', 'src/launch', 'src/study', 'src/cli')
+CORE = ('src/text', 'src/run', 'src/analyze', 'src/report', 'src/request', 'src/launch', 'src/study', 'src/cli')
 SECONDS = 75
 REMEMBERED = 'clang_tidy_clean.json'
 

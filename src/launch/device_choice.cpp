@@ -3,12 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "launch/device_profile.h"
 #include "launch/layout.h"
 #include "launch/real_devices.h"
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -23,11 +23,6 @@ constexpr std::string_view expected =
     "Expected auto, cuda, cuda:N, virtual, virtual:PROFILE or virtual:FILE.json.";
 
 [[noreturn]] void refuse(ErrorKind kind, const std::string& what) { throw Error(kind, "--device: " + what); }
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 DeviceChoice choose_virtual(const std::string& name) {
   DeviceChoice choice;

@@ -8,6 +8,7 @@
 #include "report/table.h"
 #include "report/text.h"
 #include "run/phase_json.h"
+#include "text/words.h"
 #include "torchmem/advice.h"
 #include "torchmem/bytes.h"
 #include "torchmem/report.h"
@@ -42,12 +43,6 @@ TableRow& add_trial(Table& table, const std::string& name, const Trial& trial, c
   return table.add(
       {name, bytes_cell(trial.allocated), number_cell(saved_text(saved(base.allocated, trial.allocated))),
        bytes_cell(trial.reserved), number_cell(saved_text(saved(base.reserved, trial.reserved)))});
-}
-
-std::string joined(const std::vector<std::string>& names, const char* between) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : between) + name;
-  return text;
 }
 
 std::string check_text(const json& check) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "text/printable.h"
 #include "torchmem/run.h"
 #include "torchmem/text_style.h"
 
@@ -41,10 +42,5 @@ struct NameColumn {
 // Such a line, ended: the value has what is left of the width.
 std::string named_line(const NameColumn& names, const std::string& name, const std::string& value,
                        const TextStyle& style, std::optional<Tint> tint = {});
-
-// A name that somebody else gave, with nothing in it that a terminal would act on.
-std::string printable(const std::string& text);
-// Likewise a text of several lines, which stay.
-std::string printable_lines(const std::string& text);
 
 }  // namespace torchmem

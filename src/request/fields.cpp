@@ -5,6 +5,7 @@
 #include "request/alloc_conf.h"
 #include "request/optimizers.h"
 #include "request/sizes.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
 
@@ -15,12 +16,6 @@ namespace {
 constexpr const char* of_model = "Model";
 constexpr const char* of_inputs = "Inputs";
 constexpr const char* of_run = "Run";
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 const std::vector<std::string> mode_names = {"train", "inference", "inference-mode", "grad-forward"};
 const std::vector<std::string> half_types = {"bf16", "f16"};

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "report/style.h"
-#include "report/text.h"
+#include "text/printable.h"
+#include "text/width.h"
 #include "torchmem/error.h"
 
 namespace torchmem {

@@ -1,13 +1,12 @@
 #include "request/model_file.h"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <string>
 #include <system_error>
 
 #include "request/zip_directory.h"
 #include "run/file.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
 
@@ -36,8 +35,7 @@ constexpr const char* make_one_or_run =
 bool is_html(std::string_view text) {
   size_t start = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   if (start == std::string_view::npos) return false;
-  std::string head(text.substr(start, 14));
-  std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string head = lower_case(text.substr(start, 14));
   return head.starts_with("<!doctype html") || head.starts_with("<html") || head.starts_with("<?xml");
 }
 

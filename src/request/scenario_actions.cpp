@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "report/style.h"
 #include "request/json_file.h"
 #include "request/model_file.h"
 #include "request/optimizers.h"
 #include "request/run_request.h"
 #include "request/scenario_loops.h"
 #include "request/spec.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "report/style.h"
 #include "request/json_file.h"
+#include "text/printable.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
 
@@ -19,12 +20,6 @@ std::string choice(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < most; ++i) text += (i > 0 ? ", " : "") + brief(names[i]);
   if (names.size() > most) text += " and " + format_count(names.size() - most) + " more";
-  return text;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 

@@ -24,8 +24,6 @@ std::string in_quotes(const std::string& text);
 // The names to choose from, in a message: not all of thousands.
 std::string choice(const std::vector<std::string>& names);
 
-std::string joined(const std::vector<std::string>& names);
-
 // What another part says of `given`, with no more of it than is shown elsewhere.
 std::string said_of(const std::string& given, const Error& error);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "report/style.h"
 #include "request/json_file.h"
 #include "torchmem/bytes.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -33,12 +34,6 @@ constexpr Unit units[] = {
 
 constexpr double most_bytes = 9223372036854775807.0;
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 [[noreturn]] void refuse(std::string_view text, std::string_view what, const std::string& why) {
   throw Error(ErrorKind::bad_usage,
               std::string(what) + ": '" + std::string(text) + "' is not a size: " + why +
@@ -58,7 +53,7 @@ uint64_t parse_bytes(std::string_view text, std::string_view what) {
   if (digits == 0) refuse(text, what, "it does not start with a number");
   std::string_view rest = text.substr(digits);
   while (!rest.empty() && rest[0] == ' ') rest.remove_prefix(1);
-  std::string name = lower(rest);
+  std::string name = lower_case(rest);
   const Unit* unit = nullptr;
   for (const Unit& known : units) {
     if (known.name == name) unit = &known;

@@ -7,7 +7,9 @@
 #include "request/optimizers.h"
 #include "request/sizes.h"
 #include "request/spec.h"
+#include "study/refuse.h"
 #include "study/variants.h"
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -16,8 +18,6 @@ namespace {
 
 using Context = LeverContext;
 using Text = std::string;
-
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::bad_usage, why); }
 
 uint64_t whole_number(const std::string& text) {
   uint64_t number = 0;
@@ -29,9 +29,7 @@ uint64_t whole_number(const std::string& text) {
 
 std::string one_of(const std::string& text, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), text) != names.end()) return text;
-  std::string known;
-  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-  refuse("'" + text + "' is none of " + known);
+  refuse("'" + text + "' is none of " + joined(names));
 }
 
 void set_mode(Job& job, Mode mode, bool inference_mode = false) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "study/refuse.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::bad_usage, why); }
 
 // Without blanks around it: "a + b" is what advise prints.
 std::string trimmed(const std::string& text) {

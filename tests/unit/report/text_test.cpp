@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "text/words.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
 
@@ -107,6 +108,15 @@ TEST(Bytes, SayWhatIsWrong) {
   expect_refused("99999999999999999999", "larger than any memory");
   expect_refused("9000000PiB", "larger than any memory");
 }
+
+TEST(Words, AreJoined) {
+  EXPECT_EQ(joined({}), "");
+  EXPECT_EQ(joined({"a"}), "a");
+  EXPECT_EQ(joined({"a", "b", "c"}), "a, b, c");
+  EXPECT_EQ(joined({"a", "b"}, " + "), "a + b");
+}
+
+TEST(Words, InLowerCaseAreAsciis) { EXPECT_EQ(lower_case("H200-Ä z"), "h200-Ä z"); }
 
 }  // namespace
 }  // namespace torchmem
