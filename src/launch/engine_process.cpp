@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "launch/device_profile.h"
 #include "launch/layout.h"
 #include "request/sizes.h"
 #include "request/values.h"
@@ -84,6 +85,25 @@ void check_visible() {
                                           "\", which leaves none of the virtual machine's devices: unset it");
 }
 
+void write_for_engine(const std::filesystem::path& path, const json& document) {
+  try {
+    write_file_whole(path, document.dump(1));
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::unavailable,
+                std::string("cannot ") + error.what() + " (set TMPDIR to use another place)");
+  }
+}
+
+// The file of the device's profile: its own, or one in `directory` where its memory is another.
+std::string profile_file_of(const DeviceChoice& device, const std::filesystem::path& directory) {
+  if (!device.total_bytes) return device.profile_file.string();
+  json profile = read_device_profile(device.profile_file.string());
+  profile["total_bytes"] = *device.total_bytes;
+  std::filesystem::path path = directory / "profile.json";
+  write_for_engine(path, profile);
+  return path.string();
+}
+
 RunOrder order_of(const RunRequest& request) {
   return {request.mode == Mode::train, request.steps, request.accumulate};
 }
@@ -104,7 +124,7 @@ EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, boo
     libraries_.emplace(virtual_gpu_libraries());
     child_.is_warm = one_of_many && !std::getenv("TORCHMEM_ENGINE");
     changes.insert(changes.end(), {{"LD_PRELOAD", libraries_->value(std::getenv("LD_PRELOAD"))},
-                                   {"TORCHMEM_VGPU_PROFILE", device.profile_file.string()},
+                                   {"TORCHMEM_VGPU_PROFILE", profile_file_of(device, directory_.path())},
                                    {"TORCHMEM_VGPU_SPACE", address_space()},
                                    {"CUDA_VISIBLE_DEVICES", ""}});
   } else {
@@ -114,12 +134,7 @@ EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, boo
   changes.emplace_back("TORCHMEM_PARENT", std::to_string(getpid()));
   child_.environment = environment_with(changes);
   std::filesystem::path request_file = directory_.path() / "request.json";
-  try {
-    write_file_whole(request_file, request_json(request).dump(1));
-  } catch (const std::system_error& error) {
-    throw Error(ErrorKind::unavailable,
-                std::string("cannot ") + error.what() + " (set TMPDIR to use another place)");
-  }
+  write_for_engine(request_file, request_json(request));
   child_.arguments.push_back(request_file.string());
   for (const auto& [name, value] : changes) spdlog::debug("the engine's environment: {}={}", name, value);
   spdlog::debug("the engine's request: {}", request_json(request).dump());

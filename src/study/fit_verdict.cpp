@@ -1,0 +1,52 @@
+#include "study/fit_verdict.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "launch/engine_facts.h"
+#include "report/outcome_report.h"
+
+namespace torchmem {
+
+std::optional<Error> fit_failure(const std::vector<FitResult>& results) {
+  const FitTrial* first = nullptr;
+  std::string sizes;
+  for (const FitResult& result : results) {
+    if (result.largest) return std::nullopt;
+    for (const FitTrial& trial : result.trials) {
+      if (trial.outcome.run.error->kind == ErrorKind::out_of_memory) return std::nullopt;
+      if (!first) first = &trial;
+      if (&result == &results.front()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(trial.size);
+    }
+  }
+  if (!first) return std::nullopt;
+  return Error(first->outcome.run.error->kind,
+               fmt::format("no size of {} could be run. {} {}\nTried: {}. If the model takes only others, "
+                           "--min or --multiple-of name them.",
+                           results.front().dimension, first->size, error_text(first->outcome.run), sizes));
+}
+
+std::optional<Error> fit_doubt(const std::vector<FitResult>& results, bool allow_assumed) {
+  for (const FitResult& result : results) {
+    for (const FitTrial& trial : result.trials) {
+      const std::optional<RunError>& error = trial.outcome.run.error;
+      if (!error || error->kind != ErrorKind::assumed_reads) continue;
+      return Error(ErrorKind::assumed_reads, fmt::format("no answer: {} = {} {}", result.dimension,
+                                                         trial.size, error_text(trial.outcome.run)));
+    }
+  }
+  const FitTrial* decided = allow_assumed ? nullptr : first_decided(results);
+  if (!decided) return std::nullopt;
+  return decided_error(fmt::format("no answer: with {} = {}, ", results.front().dimension, decided->size),
+                       decided->outcome.run);
+}
+
+Error fit_interruption(const FitResult& first) {
+  std::string text = fmt::format("interrupted after {} runs", first.trials.size());
+  if (first.largest) {
+    text += fmt::format("; the largest {} that was seen to fit is {}, which is not the answer",
+                        first.dimension, *first.largest);
+  }
+  return {ErrorKind::interrupted, text};
+}
+
+}  // namespace torchmem
