@@ -43,8 +43,8 @@ std::string refusal(const Job& base, const std::vector<std::string>& variants) {
 TEST(CompareStudy, RunsEachVariantOfTheBase) {
   FakeExecutor executor(run_of);
   const std::vector<Outcome> outcomes = compare(executor, variant_jobs(base_job(), {"train", "no_grad"}));
-  ASSERT_EQ(executor.jobs.size(), 2u);
-  EXPECT_EQ(executor.jobs[1].request.mode, Mode::inference);
+  ASSERT_EQ(executor.calls.size(), 2u);
+  EXPECT_EQ(executor.calls[1].request.mode, Mode::inference);
   ASSERT_EQ(outcomes.size(), 2u);
   EXPECT_EQ(outcomes[0].name, "train");
   EXPECT_EQ(outcomes[0].peak->allocated, 2000u);
@@ -63,10 +63,10 @@ TEST(CompareStudy, OneThatFailsLeavesTheOthers) {
 
 TEST(CompareStudy, AnInterruptionLeavesWhatIsMeasured) {
   FakeExecutor executor(run_of);
-  executor.interrupt_after = 1;
+  executor.interrupted_after = 1;
   const std::vector<Outcome> outcomes =
       compare(executor, variant_jobs(base_job(), {"train", "no_grad", "grad"}));
-  EXPECT_EQ(executor.jobs.size(), 1u);
+  EXPECT_EQ(executor.calls.size(), 1u);
   EXPECT_EQ(outcomes[0].peak->allocated, 2000u);
   for (size_t i : {1, 2}) EXPECT_EQ(outcomes[i].run.error->kind, ErrorKind::interrupted);
   EXPECT_EQ(outcomes[2].name, "grad");

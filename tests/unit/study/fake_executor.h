@@ -1,9 +1,9 @@
-// Makes a study's runs up, in place of engines.
+// Runs that a function answers at once.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <limits>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "launch/run_executor.h"
@@ -12,33 +12,48 @@ namespace torchmem {
 
 class FakeExecutor : public RunExecutor {
  public:
-  explicit FakeExecutor(std::function<Run(const Job&)> make) : make_(std::move(make)) {}
+  explicit FakeExecutor(std::function<Run(const Job&)> answer) : answer_(std::move(answer)) {}
 
-  std::vector<Job> jobs;  // those that were run, in order
-  // So many runs are made; then the user interrupts.
-  size_t interrupt_after = std::numeric_limits<size_t>::max();
-
-  void run(const std::vector<Job>& wanted, const OnResult& on_result) override {
-    for (size_t i = 0; i < wanted.size(); ++i) on_result(i, interrupted() ? not_run() : made(wanted[i]));
+  void run(const std::vector<Job>& jobs, const OnResult& on_result) override {
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      if (interrupted()) {
+        on_result(i, failed(ErrorKind::interrupted));
+        continue;
+      }
+      calls.push_back(jobs[i]);
+      on_result(i, answer_(jobs[i]));
+    }
   }
-  bool interrupted() override { return jobs.size() >= interrupt_after; }
-  size_t at_once() const override { return 1; }
+  bool interrupted() override { return calls.size() >= interrupted_after; }
+  size_t at_once() const override { return 2; }
 
- private:
-  static Run not_run() {
+  static Run failed(ErrorKind kind) {
     Run run;
     run.is_ours = true;
-    run.error =
-        RunError{ErrorKind::interrupted, "interrupted before it was run", {}, {}, nlohmann::json::object()};
+    run.error.emplace();
+    run.error->kind = kind;
+    run.error->message = "it failed";
     return run;
   }
 
-  Run made(const Job& job) {
-    jobs.push_back(job);
-    return make_(job);
+  // With both peaks at `bytes`.
+  static Run with_peak(uint64_t bytes) {
+    Run run;
+    run.is_ours = true;
+    Phase& phase = run.phases.emplace_back();
+    phase.name = "load";
+    phase.allocated.emplace();
+    phase.allocated->peak = bytes;
+    phase.reserved.emplace();
+    phase.reserved->peak = bytes;
+    return run;
   }
 
-  std::function<Run(const Job&)> make_;
+  std::vector<Job> calls;               // in their order
+  size_t interrupted_after = SIZE_MAX;  // runs
+
+ private:
+  std::function<Run(const Job&)> answer_;
 };
 
 }  // namespace torchmem

@@ -79,7 +79,7 @@ Run decided(Run run) {
 Outcome measured(const Run& run) {
   FakeExecutor executor([&](const Job&) { return run; });
   Outcome outcome = measure_model(executor, Job{});
-  EXPECT_EQ(executor.jobs.size(), 1u);
+  EXPECT_EQ(executor.calls.size(), 1u);
   return outcome;
 }
 
@@ -142,9 +142,9 @@ TEST(GateStudy, OutOfMemoryIsAVerdictAndOtherErrorsAreNone) {
 
 TEST(GateStudy, AnInterruptionIsNoVerdict) {
   FakeExecutor executor([](const Job&) { return run_of(1); });
-  executor.interrupt_after = 0;
+  executor.interrupted_after = 0;
   const GateReport report = judge(question_with(8 * MiB), measure_model(executor, Job{}));
-  EXPECT_TRUE(executor.jobs.empty());
+  EXPECT_TRUE(executor.calls.empty());
   EXPECT_EQ(report.verdict(), GateVerdict::error);
   EXPECT_EQ(report.error->kind, ErrorKind::interrupted);
 }
