@@ -128,6 +128,21 @@ std::string bar_text(const FitPoint& point, uint64_t room, const TextStyle& styl
   return std::string(static_cast<size_t>(part * static_cast<double>(width)), '#');
 }
 
+bool same_needs(const FitPoint& a, const FitPoint& b) {
+  return a.fits && b.fits && a.allocated == b.allocated && a.reserved == b.reserved;
+}
+
+// Of neighbours that fit and need the same, the first and the last: those in between tell nothing more.
+std::vector<FitPoint> without_equal(const std::vector<FitPoint>& points) {
+  std::vector<FitPoint> kept;
+  for (size_t i = 0; i < points.size(); ++i) {
+    bool is_between = i > 0 && i + 1 < points.size() && same_needs(points[i - 1], points[i]) &&
+                      same_needs(points[i], points[i + 1]);
+    if (!is_between) kept.push_back(points[i]);
+  }
+  return kept;
+}
+
 std::string curve_text(const FitResult& result, const TextStyle& style) {
   uint64_t room = reservable(result).value_or(0);
   for (const FitTrial& trial : result.trials) {
@@ -137,7 +152,7 @@ std::string curve_text(const FitResult& result, const TextStyle& style) {
   Table table({{.title = result.dimension, .width = size_width},
                {.title = "allocated", .width = cell_width},
                {.title = "reserved", .width = cell_width}});
-  std::vector<FitPoint> points = fit_curve(result);
+  std::vector<FitPoint> points = without_equal(fit_curve(result));
   for (auto next = points.begin(); next != points.end();) {
     const FitPoint& point = *next++;
     TableRow& row =

@@ -77,5 +77,18 @@ TEST(FitStudy, ARunThatAssumedReadsEndedIsDoubtful) {
   EXPECT_EQ(run_fit(question(), executor).doubt.value().kind(), ErrorKind::assumed_reads);
 }
 
+TEST(FitStudy, TheTableHasTheEndsOfEqualRowsAlone) {
+  FitQuestion asked = question();
+  asked.bounds.most = 9;
+  asked.bounds.exhaustive = true;
+  FakeExecutor executor([](const Job& job) { return FakeExecutor::with_peak(size_of(job) < 3 ? 100 : 200); });
+  const std::string text = fit_text(run_fit(asked, executor).results);
+  auto has_row = [&](int size) {
+    return text.find("\n          " + std::to_string(size) + " ") != std::string::npos;
+  };
+  for (int size : {1, 2, 3, 9}) EXPECT_TRUE(has_row(size)) << text;
+  for (int size : {4, 8}) EXPECT_FALSE(has_row(size)) << text;
+}
+
 }  // namespace
 }  // namespace torchmem
