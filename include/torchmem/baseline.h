@@ -63,7 +63,7 @@ struct Baseline {
   bool operator==(const Baseline&) const = default;
 };
 
-// Of a run, with what its facts say of it.
+// Of a run, with what it says of itself.
 Baseline baseline_of(const Outcome& outcome);
 
 // Whether two baselines can be compared. Throws Error(bad_input) where one is of a model and the other of a

@@ -40,7 +40,7 @@ std::optional<ReservedPeak> reserved_peak_of(const Run& run);
 
 struct Outcome {
   std::string name;  // what sets the run apart: a variant, a batch
-  // Facts, phases (without statistics), assumptions and error; the trace and all that belongs to it are gone.
+  // Info, phases (without statistics), assumptions and error; the trace and all that belongs to it are gone.
   Run run;
   std::optional<Peak> peak;
   // At the peak of allocated, in the order of Category: they add up to it. Absent when the run has no trace,

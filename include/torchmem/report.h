@@ -59,7 +59,7 @@ std::string diff_html(const Diff& diff, size_t top);
 nlohmann::json diff_json(const Diff& diff);
 
 // What lowers a model's peak, in the same forms, and "torchmem.advise/1" (docs/schema/advise.json). `about`:
-// the base run, for its facts.
+// the base run, for its info.
 std::string advice_text(const Advice& advice, const Run& about, const TextStyle& style = {});
 std::string advice_markdown(const Advice& advice, const Run& about);
 std::string advice_html(const Advice& advice, const Run& about);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "torchmem/error.h"
+#include "torchmem/run_info.h"
 
 namespace torchmem {
 
@@ -188,8 +189,7 @@ struct RunError {
 };
 
 struct Run {
-  // model, device, software, arguments, ...: an object, as the recorder told it.
-  nlohmann::json facts = nlohmann::json::object();
+  RunInfo info;
   std::vector<std::vector<Frame>> stacks;  // innermost frame first
   std::vector<TensorInfo> tensors;
   std::vector<std::vector<Event>> traces;  // one a device, in order
@@ -205,7 +205,7 @@ struct Run {
   // True when made by torchmem: phases and fidelity mean something.
   bool is_ours = false;
 
-  // The device whose memory the run is about: the only one with a trace or segments, else facts' device
+  // The device whose memory the run is about: the only one with a trace or segments, else info's device
   // index, else 0.
   int32_t main_device() const;
   // Those that have segments or a trace.

@@ -1,4 +1,4 @@
-// Run files: a PyTorch memory snapshot (the pickle of torch.cuda.memory._dump_snapshot) with our own facts
+// Run files: a PyTorch memory snapshot (the pickle of torch.cuda.memory._dump_snapshot) with our own info
 // under one extra key, "torchmem". A snapshot that anyone's program dumped is read by the same reader.
 #pragma once
 

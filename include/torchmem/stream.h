@@ -1,7 +1,7 @@
 // Reads the event stream that engine and agent write while they work: plain text, one record a line.
 //
 //     torchmem-stream 1
-//     M <json>   facts: a JSON merge patch (RFC 7386) onto the run's facts
+//     M <json>   info: a JSON merge patch (RFC 7386) onto what the run says of itself
 //     F <id> <json array of frames>         a stack of frames; ids rise from 0
 //     E <action> <device> <addr> <size> <stream> <time_us> <frames id or ->
 //     B <event index> <block bytes>         the block that the alloc event of that index (over all E) got

@@ -47,6 +47,7 @@ JSON_HEADERS = {
     'estimate.h',
     'report.h',
     'run.h',
+    'run_info.h',
     'scenario.h',
 }
 API = 'include/torchmem/'

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "run/run_info_json.h"
 #include "torchmem/peak.h"
 
 namespace torchmem {
@@ -73,7 +74,7 @@ Trial trial_of(std::string name, const Run& run) {
     if (phase.name == "load" || !phase.allocated) continue;
     trial.allocated_after_load = std::max(trial.allocated_after_load.value_or(0), phase.allocated->peak);
   }
-  trial.rewritten = run.facts.value("levers", json());
+  trial.rewritten = info_json(run.info).value("levers", json());
   trial.decided = first_deciding(run.assumptions) != nullptr;
   return trial;
 }

@@ -9,15 +9,6 @@ namespace {
 
 constexpr const char* end_moment = "end";
 
-std::optional<uint64_t> number_fact(const Run& run, const char* of, const char* name) {
-  auto object = run.facts.find(of);
-  if (object == run.facts.end() || !object->is_object()) return std::nullopt;
-  auto value = object->find(name);
-  if (value == object->end() || !value->is_number_integer()) return std::nullopt;
-  if (!value->is_number_unsigned() && value->get<int64_t>() < 0) return std::nullopt;
-  return value->get<uint64_t>();
-}
-
 bool has_segments(const Run& run, int32_t device) {
   for (const Segment& segment : run.segments) {
     if (segment.device == device) return true;
@@ -76,7 +67,7 @@ void Analysis::break_down_end(const std::vector<std::string>& moments) {
                                           ". Expected end.");
   }
   if (!has_segments(run_, device_)) return;
-  end_only_.facts = run_.facts;
+  end_only_.info = run_.info;
   end_only_.stacks = run_.stacks;
   end_only_.tensors = run_.tensors;
   end_only_.segments = run_.segments;
@@ -96,11 +87,11 @@ void Analysis::break_down_end(const std::vector<std::string>& moments) {
   }
 }
 
-bool Analysis::has_limit() const { return number_fact(run_, "arguments", "limit_bytes").has_value(); }
+bool Analysis::has_limit() const { return run_.info.arguments.limit_bytes.has_value(); }
 
 std::optional<uint64_t> Analysis::room() const {
-  if (auto limit = number_fact(run_, "arguments", "limit_bytes")) return limit;
-  std::optional<uint64_t> total = number_fact(run_, "device", "total_bytes");
+  if (auto limit = run_.info.arguments.limit_bytes) return limit;
+  std::optional<uint64_t> total = run_.info.device.total_bytes;
   if (!total || run_.phases.empty()) return std::nullopt;
   const Phase& last = run_.phases.back();
   if (!last.device_bytes || !last.reserved || *last.device_bytes < last.reserved->current)

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyze/foreign_text.h"
+#include "run/run_info_json.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -143,20 +144,20 @@ GateNumbers gate_numbers(const Outcome& outcome) {
 }
 
 Baseline baseline_of(const Outcome& outcome) {
-  const json& facts = outcome.run.facts;
+  const RunInfo& info = outcome.run.info;
+  const json told = info_json(info);
   Baseline baseline;
   baseline.numbers = gate_numbers(outcome);
   baseline.torchmem = TORCHMEM_VERSION;
-  const json software = facts.value("software", json::object());
+  const json software = told.value("software", json::object());
   for (const auto& [name, version] : software.items()) {
     if (version.is_string()) baseline.software[name] = version.get<std::string>();
   }
-  const json device = facts.value("device", json::object());
-  for (const char* name : {"kind", "name", "profile"}) {
-    if (const json value = device.value(name, json()); value.is_string())
-      baseline.device[name] = value.get<std::string>();
+  for (const auto& [name, value] :
+       {std::pair{"kind", info.device.kind}, {"name", info.device.name}, {"profile", info.device.profile}}) {
+    if (!value.empty()) baseline.device[name] = value;
   }
-  baseline.arguments = asked_for(facts.value("arguments", json::object()));
+  baseline.arguments = asked_for(told.value("arguments", json::object()));
   return baseline;
 }
 

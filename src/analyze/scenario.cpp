@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "run/run_info_json.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
 
@@ -178,10 +179,10 @@ ScenarioResult scenario_result(const Scenario& scenario, const Run& run) {
   for (const Phase& phase : run.phases) {
     if (phase.iteration) phases[static_cast<size_t>(*phase.iteration)] = &phase;
   }
-  json failures = run.facts.value("out_of_memory", json::object());
+  json failures = run.info.rest.value("out_of_memory", json::object());
   ScenarioResult result;
   // What the engine says first: without it the run never came to the first step.
-  if (run.error && !run.facts.contains("software")) return result;
+  if (run.error && !info_json(run.info).contains("software")) return result;
   std::map<std::string, Numbers> marks;
   Numbers now = none_yet();
   ScenarioRow last;

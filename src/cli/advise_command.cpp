@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/report_options.h"
 #include "cli/terminal.h"
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "launch/runner.h"
 #include "request/sizes.h"
 #include "run/phase_json.h"

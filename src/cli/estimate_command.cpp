@@ -3,10 +3,11 @@
 #include "cli/output.h"
 #include "cli/report_options.h"
 #include "cli/terminal.h"
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "launch/engine_process.h"
 #include "report/estimate_report.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 
 namespace torchmem {
 
@@ -75,7 +76,7 @@ class EstimateCommand : public Command {
         say_error(run, "");
         return exit_code_of(run.error->kind);
       }
-      const json model = run.facts.value("model", json::object());
+      const json model = info_json(run.info).value("model", json::object());
       uint64_t buffers = model.value(json::json_pointer("/buffers/bytes"), uint64_t{0});
       estimates.push_back(make_estimate(options_.model, parameters_of(model), buffers, estimate_));
     }

@@ -4,7 +4,7 @@
 #include "cli/gate_options.h"
 #include "cli/gate_outputs.h"
 #include "cli/process_report.h"
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "launch/layout.h"
 #include "launch/program_run.h"
 #include "launch/runner.h"
@@ -82,11 +82,11 @@ class GateCommand : public Command {
     ProgramResult result{ran.exit_code(), ran.interrupted(), process_states(ran.state()), {}, {}};
     for (const EndedProcess& process : ended_processes(ran.state())) result.ended.push_back(process.reason);
     result.run.assumptions = program_assumptions(ran.state());
-    result.run.facts["arguments"] = {{"program", program},
-                                     {"values", values.values ? json(*values.values) : json()},
-                                     {"assume", values.assume ? json(*values.assume) : json()}};
-    result.run.facts["software"] = {{"torch", built_torch_version()}};
-    add_device_facts(result.run, device);
+    result.run.info.software.torch = built_torch_version();
+    result.run.info.rest["arguments"] = {{"program", program},
+                                         {"values", values.values ? json(*values.values) : json()},
+                                         {"assume", values.assume ? json(*values.assume) : json()}};
+    add_device_info(result.run, device);
     return result;
   }
 

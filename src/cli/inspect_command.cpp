@@ -5,7 +5,7 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/report_options.h"
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "launch/engine_process.h"
 #include "request/model_file.h"
 #include "torchmem/report.h"
@@ -54,7 +54,7 @@ class InspectCommand : public Command {
 
   json error_document(const Error& error) const override {
     Run run;
-    run.facts = {{"model", {{"path", options_.model}}}};
+    run.info.model.path = options_.model;
     run.error = run_error(error);
     return model_json(run);
   }

@@ -4,7 +4,7 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/report_options.h"
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "launch/engine_process.h"
 #include "launch/run_progress.h"
 #include "report/fidelity.h"
@@ -53,7 +53,7 @@ class ProfileCommand : public Command {
     RunProgress progress("running " + options_.model, common.quiet);
     Run run = run_engine(request, device, &progress);
     progress.end();
-    add_engine_facts(run, request, device);
+    add_engine_info(run, request, device);
     if (!save_.empty()) complete_block_sizes(run);
     report(run);
     if (!run.error) return ExitCode::yes;
@@ -65,7 +65,7 @@ class ProfileCommand : public Command {
   json error_document(const Error& error) const override {
     Run run;
     run.is_ours = true;
-    run.facts = {{"model", {{"path", options_.model}}}};
+    run.info.model.path = options_.model;
     run.error = run_error(error);
     return profile_json(run);
   }

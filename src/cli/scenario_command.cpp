@@ -7,7 +7,7 @@
 #include "cli/terminal.h"
 #include "cli/value_options.h"
 #include "launch/device_choice.h"
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "launch/engine_process.h"
 #include "launch/progress.h"
 #include "report/style.h"
@@ -87,7 +87,7 @@ class ScenarioCommand : public Command {
     Run run = run_engine(request, device);
     progress.end();
     if (run.error) use_words_of_scenarios(*run.error);
-    add_engine_facts(run, request, device);
+    add_engine_info(run, request, device);
     if (!save_.empty()) complete_block_sizes(run);
     return report(file.scenario, run);
   }

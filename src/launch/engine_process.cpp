@@ -15,6 +15,7 @@
 #include "request/sizes.h"
 #include "request/values.h"
 #include "run/file.h"
+#include "run/run_info_json.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/stream.h"
 
@@ -52,7 +53,8 @@ std::optional<RunError> error_of_end(const ChildResult& result, const Run& run,
     return error_of(ErrorKind::model_failed, message, run);
   }
   if (WEXITSTATUS(result.status) == 0 && run.has_segments) return std::nullopt;
-  if (WEXITSTATUS(result.status) == 0 && run.traces.empty() && run.phases.empty() && !run.facts.empty()) {
+  if (WEXITSTATUS(result.status) == 0 && run.traces.empty() && run.phases.empty() &&
+      !info_json(run.info).empty()) {
     return std::nullopt;  // an inspection makes no events
   }
   if (const int error = WEXITSTATUS(result.status) - unwritten; error > 0) {

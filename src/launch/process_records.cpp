@@ -4,7 +4,7 @@
 #include <charconv>
 #include <iostream>
 
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/run_file.h"
 #include "torchmem/stream.h"
@@ -38,8 +38,8 @@ std::vector<ProcessRecord> read_process_records(const fs::path& directory,
       std::cerr << "torchmem: the record of process " << found.pid << " is lost: " << trouble.what() << '\n';
       continue;
     }
-    found.run.facts["program"] = program;
-    add_device_facts(found.run, device);
+    found.run.info.rest["program"] = program;
+    add_device_info(found.run, device);
     records.push_back(std::move(found));
   }
   std::sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });

@@ -15,7 +15,7 @@ struct ProcessRecord {
   Run run;
 };
 
-// Of each process that used the device, by process id. `program` is told in the runs' facts. A record that
+// Of each process that used the device, by process id. `program` is told in the runs' info. A record that
 // cannot be read is left out, and said on standard error.
 std::vector<ProcessRecord> read_process_records(const std::filesystem::path& directory,
                                                 const std::vector<std::string>& program,

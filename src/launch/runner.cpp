@@ -13,7 +13,7 @@
 #include <system_error>
 #include <thread>
 
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "launch/engine_process.h"
 
 namespace torchmem {
@@ -76,7 +76,7 @@ void Runner::run(const std::vector<Job>& jobs, const OnResult& on_result) {
   size_t done = 0;
   auto give = [&](size_t index, Run run) {
     ++done;
-    add_engine_facts(run, jobs[index].request, jobs[index].device);
+    add_engine_info(run, jobs[index].request, jobs[index].device);
     on_result(index, std::move(run));
   };
   auto start = [&] {

@@ -15,8 +15,8 @@ namespace torchmem {
 size_t parallel_engines();
 
 // Several jobs at once on the virtual GPU; one at a time as soon as one of them is for a real GPU, whose
-// memory they would share. Interruptions go on to the engines while the runner lives. Every run has the facts
-// of add_engine_facts.
+// memory they would share. Interruptions go on to the engines while the runner lives. Every run has the info
+// of add_engine_info.
 class Runner : public RunExecutor {
  public:
   // `what` starts the progress line. `at_once` 0: parallel_engines(). An engine is kept loaded for all jobs

@@ -8,6 +8,7 @@
 #include "report/table.h"
 #include "report/text.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 #include "text/words.h"
 #include "torchmem/advice.h"
 #include "torchmem/bytes.h"
@@ -210,7 +211,7 @@ std::string decided_text(const Advice& advice) {
 }
 
 Document advice_document(const Advice& advice, const Run& about) {
-  Document document("What lowers the peak of " + fact(about, "/model/path"));
+  Document document("What lowers the peak of " + about.info.model.path);
   document.add_important(doubt_text(about));
   document.add_text(where_text(about));
   document.add_text("run: " + arguments_text(about));
@@ -301,8 +302,9 @@ json advice_json(const Advice& advice, const Run& about) {
                    {"base", trial_json(base, base)},          {"levers", std::move(levers)},
                    {"combinations", std::move(combinations)}, {"checkpoint_frontier", std::move(frontier)},
                    {"fidelity", fidelity_json(about)},        {"error", error_of(base)}};
+  const json info = info_json(about.info);
   for (const char* name : {"model", "device", "software", "arguments"}) {
-    if (about.facts.contains(name)) document[name] = about.facts[name];
+    if (info.contains(name)) document[name] = info[name];
   }
   if (advice.goal) {
     document["goal"] = {{"limit_bytes", advice.goal->limit_bytes}, {"tried", advice.goal->tried}};

@@ -9,6 +9,7 @@
 #include "report/statistics.h"
 #include "report/text.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 
 namespace torchmem {
 
@@ -91,7 +92,7 @@ std::vector<std::string> fidelity_notes(const std::vector<Outcome>& outcomes) {
 
 Document comparison_document(const std::vector<Outcome>& outcomes) {
   const Outcome& first = outcomes.front();
-  Document document("Variants of " + fact(first.run, "/model/path"));
+  Document document("Variants of " + first.run.info.model.path);
   document.add_text(where_text(first.run));
   document.add_table(comparison_table(outcomes, nullptr));
   document.add_text("ratio: of allocated, to " + first.name);
@@ -120,8 +121,9 @@ json comparison_json(const std::vector<Outcome>& outcomes) {
   const Outcome& first = outcomes.front();
   for (const Outcome& outcome : outcomes) {
     json variant = {{"name", outcome.name}};
+    const json info = info_json(outcome.run.info);
     for (const char* name : {"arguments", "device"}) {
-      if (outcome.run.facts.contains(name)) variant[name] = outcome.run.facts[name];
+      if (info.contains(name)) variant[name] = info[name];
     }
     if (json peak = peak_summary_json(outcome); !peak.is_null()) variant["peak"] = std::move(peak);
     if (is_measured(first) && is_measured(outcome) && first.peak->allocated > 0) {
@@ -136,9 +138,9 @@ json comparison_json(const std::vector<Outcome>& outcomes) {
   for (const char* name : {"model", "software"}) {
     // An engine that failed early may have said less than another.
     for (const Outcome& outcome : outcomes) {
-      if (outcome.run.facts.contains(name) &&
-          (!result.contains(name) || result[name].size() < outcome.run.facts[name].size()))
-        result[name] = outcome.run.facts[name];
+      const json info = info_json(outcome.run.info);
+      if (info.contains(name) && (!result.contains(name) || result[name].size() < info[name].size()))
+        result[name] = info[name];
     }
   }
   result["variants"] = std::move(variants);

@@ -30,18 +30,12 @@ constexpr Kind kinds[] = {
     {Assumption::unmodelled_call, "unmodelled_calls", "unmodelled call", "answered with not-supported"},
 };
 
-// The card whose cuDNN workspaces were taken for this one's; empty: its own.
-std::string workspaces_of(const Run& run) {
-  return run.facts.value(json::json_pointer("/device/workspaces_of"), std::string());
-}
-
 // What else is to be known of the profile.
 std::string profile_notes(const Run& run, const TextStyle& style) {
   std::string text;
-  if (std::string card = workspaces_of(run); !card.empty())
+  if (const std::string& card = run.info.device.workspaces_of; !card.empty())
     text += wrap("cuDNN's workspaces are those recorded on the " + card + ", not this card's", 2, style);
-  std::string note = run.facts.value(json::json_pointer("/device/note"), std::string());
-  return text + wrap(note, 2, style);
+  return text + wrap(run.info.device.note, 2, style);
 }
 
 // "a branch came of it"; "" where nothing is known to have.
@@ -80,8 +74,7 @@ std::string describe(const AssumptionRecord& assumption, const Kind& kind, const
 
 bool is_verified(const Run& run) {
   // A real device is its own proof.
-  if (run.facts.value(json::json_pointer("/device/kind"), std::string()) == "cuda") return true;
-  return run.facts.value(json::json_pointer("/device/verified"), false);
+  return run.info.device.kind == "cuda" || run.info.device.verified.value_or(false);
 }
 
 json assumptions_json(const std::vector<AssumptionRecord>& assumptions) {
@@ -100,7 +93,7 @@ json fidelity_json(const Run& run) {
   json result = assumptions_json(run.assumptions);
   result["complete"] = run.assumptions.empty();
   result["verified"] = is_verified(run);
-  if (std::string card = workspaces_of(run); !card.empty()) result["workspaces_of"] = card;
+  if (const std::string& card = run.info.device.workspaces_of; !card.empty()) result["workspaces_of"] = card;
   return result;
 }
 

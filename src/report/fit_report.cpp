@@ -7,6 +7,7 @@
 #include "report/table.h"
 #include "report/text.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
@@ -329,9 +330,9 @@ json fit_json(const std::vector<FitResult>& results) {
       {"schema", "torchmem.fit/1"}, {"torchmem", TORCHMEM_VERSION}, {"dimension", results.front().dimension}};
   const std::vector<FitTrial>& trials = results.front().trials;
   if (!trials.empty()) {
+    const json info = info_json(trials.front().outcome.run.info);
     for (const char* name : {"model", "software", "arguments"}) {
-      if (trials.front().outcome.run.facts.contains(name))
-        result[name] = trials.front().outcome.run.facts[name];
+      if (info.contains(name)) result[name] = info[name];
     }
   }
   result["results"] = json::array();

@@ -4,6 +4,7 @@
 
 #include "report/fidelity.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 
 namespace torchmem {
 
@@ -24,10 +25,13 @@ json growth_json(const std::vector<GateGrowth>& growth) {
 json gate_json(const GateReport& report) {
   json result = {{"schema", "torchmem.gate/1"}, {"torchmem", TORCHMEM_VERSION}};
   if (report.verdict() != GateVerdict::error) result["passed"] = report.verdict() == GateVerdict::passed;
-  for (const char* name : {"model", "device", "software", "arguments"}) {
-    if (report.run && report.run->facts.contains(name)) result[name] = report.run->facts[name];
+  if (report.run) {
+    const json info = info_json(report.run->info);
+    for (const char* name : {"model", "device", "software", "arguments"}) {
+      if (info.contains(name)) result[name] = info[name];
+    }
+    result["fidelity"] = fidelity_json(*report.run);
   }
-  if (report.run) result["fidelity"] = fidelity_json(*report.run);
   result["checks"] = json::array();
   for (const GateCheck& check : report.checks) {
     json entry = {{"name", check.name},

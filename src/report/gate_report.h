@@ -25,7 +25,7 @@ struct GateReport {
   std::vector<HeldSegment> segments;  // where a check of reserved or the device failed
   std::vector<std::string> warnings;
   std::optional<GateNumbers> numbers;  // of the run
-  std::optional<Run> run;              // its facts and assumptions; nothing where none was made
+  std::optional<Run> run;              // its info and assumptions; nothing where none was made
   // Out of memory is a failure; with any other the gate could not tell.
   std::optional<RunError> error;
 

@@ -17,25 +17,24 @@ using nlohmann::json;
 
 namespace {
 
-json facts_json(const Run& run, const std::string& name) {
-  json facts = json::array();
+json info_rows(const Run& run, const std::string& name) {
+  json rows = json::array();
   auto add = [&](const char* title, const std::string& text) {
-    if (!text.empty()) facts.push_back({title, text});
+    if (!text.empty()) rows.push_back({title, text});
   };
-  std::string model = fact(run, "/model/path");
+  const std::string& model = run.info.model.path;
   if (model != name) add("model", model);
-  json parameters = run.facts.value(json::json_pointer("/model/parameters/bytes"), json());
-  if (parameters.is_number_unsigned()) add("parameters", format_bytes(parameters.get<uint64_t>()));
+  if (const auto& bytes = run.info.model.parameter_bytes) add("parameters", format_bytes(*bytes));
   std::string device = device_text(run);
-  if (std::string chosen = fact(run, "/device/chosen"); !chosen.empty()) device += ", " + chosen;
+  if (const std::string& chosen = run.info.device.chosen; !chosen.empty()) device += ", " + chosen;
   add("device", device);
-  add("torch", fact(run, "/software/torch"));
-  add("CUDA", fact(run, "/software/cuda"));
-  add("cuDNN", fact(run, "/software/cudnn"));
+  add("torch", run.info.software.torch);
+  add("CUDA", run.info.software.cuda);
+  add("cuDNN", run.info.software.cudnn);
   add("run", arguments_text(run));
   add("rewritten", rewritten_text(run));
   if (!run.is_ours) add("from", "a memory snapshot of PyTorch");
-  return facts;
+  return rows;
 }
 
 json peak_json(const Run& run) {
@@ -101,7 +100,7 @@ int32_t fullest_of(const Run& run, const std::set<int32_t>& devices) {
 }  // namespace
 
 json html_data(const Run& run, const std::string& name, std::optional<int32_t> opened) {
-  json result = {{"version", TORCHMEM_VERSION}, {"title", name}, {"facts", facts_json(run, name)}};
+  json result = {{"version", TORCHMEM_VERSION}, {"title", name}, {"facts", info_rows(run, name)}};
   result["peak"] = peak_json(run);
   if (run.is_ours) {
     json fidelity = fidelity_json(run);

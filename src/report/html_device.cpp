@@ -326,7 +326,7 @@ json device_json(const Run& run, int32_t number, const Ledger& ledger) {
 // Only what the final segments say.
 Run without_trace(const Run& run) {
   Run end;
-  end.facts = run.facts;
+  end.info = run.info;
   end.stacks = run.stacks;
   end.tensors = run.tensors;
   end.segments = run.segments;

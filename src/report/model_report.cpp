@@ -1,5 +1,6 @@
 #include "report/text.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 #include "torchmem/bytes.h"
 #include "torchmem/report.h"
 
@@ -70,7 +71,8 @@ std::string missing_list(const json& model, const TextStyle& style) {
 
 json model_json(const Run& run) {
   json result = {{"schema", "torchmem.inspect/1"}, {"torchmem", TORCHMEM_VERSION}};
-  for (const auto& [name, value] : run.facts.items()) {
+  const json info = info_json(run.info);
+  for (const auto& [name, value] : info.items()) {
     if (!result.contains(name)) result[name] = value;
   }
   result["error"] = run.error ? error_to_json(*run.error) : json();
@@ -78,7 +80,7 @@ json model_json(const Run& run) {
 }
 
 std::string model_text(const Run& run, const TextStyle& style) {
-  const json model = run.facts.value("model", json::object());
+  const json model = info_json(run.info).value("model", json::object());
   std::string text = wrap(model.value("path", "model") + ": TorchScript, file format " +
                               model.value("format_version", json("unknown")).dump() + ", " +
                               format_bytes(model.value("file_bytes", uint64_t{0})),

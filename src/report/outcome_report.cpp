@@ -28,19 +28,17 @@ std::string first_sentence(const std::string& message) {
 // ", torch 2.11.0, CUDA 13.0"
 std::string software_text(const Run& run) {
   std::string text;
-  if (std::string torch = fact(run, "/software/torch"); !torch.empty()) text += ", torch " + torch;
-  if (std::string cuda = fact(run, "/software/cuda"); !cuda.empty()) text += ", CUDA " + cuda;
+  if (const std::string& torch = run.info.software.torch; !torch.empty()) text += ", torch " + torch;
+  if (const std::string& cuda = run.info.software.cuda; !cuda.empty()) text += ", CUDA " + cuda;
   return text;
 }
 
 }  // namespace
 
-std::string model_and_software(const Run& run) {
-  return printable(fact(run, "/model/path")) + software_text(run);
-}
+std::string model_and_software(const Run& run) { return printable(run.info.model.path) + software_text(run); }
 
 std::string where_text(const Run& run) {
-  std::string text = printable(fact(run, "/model/path"));
+  std::string text = printable(run.info.model.path);
   if (std::string device = device_text(run); !device.empty()) text += (text.empty() ? "" : " on ") + device;
   return text + software_text(run);
 }

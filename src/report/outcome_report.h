@@ -8,7 +8,7 @@
 
 namespace torchmem {
 
-// "resnet50.pt on virtual:h200 (NVIDIA H200), torch 2.11.0, CUDA 13.0": of one run's facts.
+// "resnet50.pt on virtual:h200 (NVIDIA H200), torch 2.11.0, CUDA 13.0": of one run's info.
 std::string where_text(const Run& run);
 
 // "resnet50.pt, torch 2.11.0, CUDA 13.0": the same without the device.

@@ -1,6 +1,7 @@
 #include "report/breakdown_json.h"
 #include "report/fidelity.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 #include "torchmem/report.h"
 
 namespace torchmem {
@@ -30,7 +31,8 @@ json peak_json(const Analysis& analysis, size_t most_blocks) {
 json profile_json(const Analysis& analysis, size_t most_blocks) {
   const Run& run = analysis.run();
   json result = {{"schema", "torchmem.profile/1"}, {"torchmem", TORCHMEM_VERSION}};
-  for (const auto& [name, value] : run.facts.items()) {
+  const json info = info_json(run.info);
+  for (const auto& [name, value] : info.items()) {
     if (!result.contains(name)) result[name] = value;
   }
   json phases = json::array();

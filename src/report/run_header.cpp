@@ -6,71 +6,47 @@
 
 namespace torchmem {
 
-using nlohmann::json;
-
-std::string fact(const Run& run, const char* pointer) {
-  json value = run.facts.value(json::json_pointer(pointer), json());
-  if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 std::string rewritten_text(const Run& run) {
   std::string text;
-  json checkpoint = run.facts.value(json::json_pointer("/levers/checkpoint"), json());
-  if (checkpoint.is_array()) {
-    for (const json& path : checkpoint)
-      text += (text.empty() ? "checkpointed " : ", ") + path.get<std::string>();
-  }
-  json inplace = run.facts.value(json::json_pointer("/levers/inplace/rewritten"), json());
-  if (inplace.is_number_unsigned())
-    text += (text.empty() ? "" : "; ") + counted(inplace.get<uint64_t>(), "activation") + " made in-place";
+  for (const std::string& path : run.info.checkpointed)
+    text += (text.empty() ? "checkpointed " : ", ") + path;
+  if (const auto& count = run.info.made_inplace)
+    text += (text.empty() ? "" : "; ") + counted(*count, "activation") + " made in-place";
   return text;
 }
 
 std::string device_text(const Run& run) {
-  std::string kind = fact(run, "/device/kind");
-  std::string name = fact(run, "/device/name");
-  std::string text;
-  if (kind == "virtual") {
-    text = "virtual:" + fact(run, "/device/profile") + (name.empty() ? "" : " (" + name + ")");
-  } else if (kind == "cuda") {
-    text = "cuda:" + fact(run, "/device/index") + (name.empty() ? "" : " (" + name + ")");
-  } else {
-    text = kind;
-  }
-  return text;
+  const RunInfo::Device& device = run.info.device;
+  const std::string name = device.name.empty() ? "" : " (" + device.name + ")";
+  if (device.kind == "virtual") return "virtual:" + device.profile + name;
+  if (device.kind == "cuda") return "cuda:" + (device.index ? std::to_string(*device.index) : "") + name;
+  return device.kind;
 }
 
 std::string arguments_text(const Run& run) {
-  std::string mode = fact(run, "/arguments/mode");
-  if (mode.empty()) return "";
-  std::string text = fact(run, "/arguments/inference_mode") == "true" ? "inference-mode" : mode;
-  if (mode == "train") {
-    text += ", " + fact(run, "/arguments/optimizer");
-    std::string form = fact(run, "/arguments/optimizer_form");
-    if (form != "loop") text += ":" + form;
-    text += ", loss " + fact(run, "/arguments/loss");
-    if (std::string of = fact(run, "/loss_on"); !of.empty()) text += " of " + of;
+  const RunInfo::Arguments& arguments = run.info.arguments;
+  if (arguments.mode.empty()) return "";
+  std::string text = arguments.inference_mode.value_or(false) ? "inference-mode" : arguments.mode;
+  if (arguments.mode == "train") {
+    text += ", " + arguments.optimizer;
+    if (arguments.optimizer_form != "loop") text += ":" + arguments.optimizer_form;
+    text += ", loss " + arguments.loss;
+    if (!run.info.loss_on.empty()) text += " of " + run.info.loss_on;
   }
-  if (std::string dtype = fact(run, "/arguments/dtype"); !dtype.empty()) text += ", dtype " + dtype;
-  if (std::string cast = fact(run, "/arguments/autocast"); !cast.empty()) text += ", autocast " + cast;
-  json steps = run.facts.value(json::json_pointer("/arguments/steps"), json());
-  if (steps.is_number_unsigned() || steps.is_number_integer())
-    text += ", " + counted(steps.get<uint64_t>(), "step");
-  const json in_turn = run.facts.value(json::json_pointer("/arguments/sizes"), json());
-  for (const auto& [name, sizes] : in_turn.items()) {
+  if (!arguments.dtype.empty()) text += ", dtype " + arguments.dtype;
+  if (!arguments.autocast.empty()) text += ", autocast " + arguments.autocast;
+  if (arguments.steps) text += ", " + counted(*arguments.steps, "step");
+  for (const auto& [name, sizes] : arguments.sizes) {
     text += ", " + name + " =";
-    for (const json& size : sizes) text += " " + size.dump();
+    for (uint64_t size : sizes) text += " " + std::to_string(size);
   }
   return text;
 }
 
 std::string model_name(const Run& run) {
-  std::string model = fact(run, "/model/path");
-  json parameters = run.facts.value(json::json_pointer("/model/parameters/bytes"), json());
-  if (!model.empty() && parameters.is_number())
-    model += ", parameters " + format_bytes(parameters.get<uint64_t>());
-  return model;
+  const RunInfo::Model& model = run.info.model;
+  if (model.path.empty() || !model.parameter_bytes) return model.path;
+  return model.path + ", parameters " + format_bytes(*model.parameter_bytes);
 }
 
 std::string run_header(const Run& run, const TextStyle& style) {
@@ -81,10 +57,8 @@ std::string run_header(const Run& run, const TextStyle& style) {
   };
   line("model", model_name(run));
   line("device", device_text(run));
-  line("", fact(run, "/device/chosen"));
-  std::string torch = fact(run, "/software/torch");
-  std::string cuda = fact(run, "/software/cuda");
-  std::string cudnn = fact(run, "/software/cudnn");
+  line("", run.info.device.chosen);
+  const auto& [torch, cuda, cudnn] = run.info.software;
   if (!torch.empty()) {
     line("software", "torch " + torch + (cuda.empty() ? "" : ", CUDA " + cuda) +
                          (cudnn.empty() ? "" : ", cuDNN " + cudnn));

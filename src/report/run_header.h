@@ -7,10 +7,6 @@
 
 namespace torchmem {
 
-// What the run says of itself there, as text; "" where it says nothing. `pointer` is a JSON pointer:
-// "/model/path".
-std::string fact(const Run& run, const char* pointer);
-
 // "virtual:h200 (NVIDIA H200)".
 std::string device_text(const Run& run);
 

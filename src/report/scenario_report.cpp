@@ -9,6 +9,7 @@
 #include "report/style.h"
 #include "report/text.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 #include "torchmem/bytes.h"
 #include "torchmem/report.h"
 #include "torchmem/scenario.h"
@@ -190,8 +191,9 @@ json scenario_json(const Scenario& scenario, const ScenarioResult& result, const
       {"schema", "torchmem.scenario/1"}, {"torchmem", TORCHMEM_VERSION},
       {"about", scenario.about},         {"rows", std::move(rows)},
       {"unmet", result.unmet},           {"error", run.error ? error_to_json(*run.error) : json()}};
+  const json info = info_json(run.info);
   for (const char* name : {"device", "software"}) {
-    if (run.facts.contains(name)) document[name] = run.facts[name];
+    if (info.contains(name)) document[name] = info[name];
   }
   if (!result.rows.empty()) {
     document["fidelity"] = fidelity_json(run);  // of what ran

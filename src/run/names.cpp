@@ -107,7 +107,7 @@ int32_t Run::main_device() const {
   int32_t found = -1;
   for (size_t device = 0; device < traces.size(); ++device) {
     if (traces[device].empty()) continue;
-    if (found >= 0) return facts.value(nlohmann::json::json_pointer("/device/index"), 0);
+    if (found >= 0) return static_cast<int32_t>(info.device.index.value_or(0));
     found = static_cast<int32_t>(device);
   }
   if (found >= 0) return found;

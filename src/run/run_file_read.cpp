@@ -7,6 +7,7 @@
 #include "run/pickle_json.h"
 #include "run/pickle_reader.h"
 #include "run/run_file_format.h"
+#include "run/run_info_json.h"
 #include "run/utf8.h"
 #include "torchmem/run_file.h"
 
@@ -170,7 +171,7 @@ class RunReader {
     run_.is_ours = true;
     const PickleValue* has_segments = value.find("has_segments");
     run_.has_segments = !has_segments || has_segments->kind() != Kind::boolean || has_segments->boolean();
-    run_.facts = json_from(field(value, "facts"));
+    run_.info = info_from_json(json_from(field(value, "facts")));
     for (const json& object : json_from(field(value, "phases"))) {
       Phase phase = phase_from_json(object);
       phase.events = object.value("events", std::vector<uint64_t>());

@@ -7,6 +7,7 @@
 #include "run/pickle_json.h"
 #include "run/pickle_writer.h"
 #include "run/run_file_format.h"
+#include "run/run_info_json.h"
 #include "torchmem/run_file.h"
 
 namespace torchmem {
@@ -177,7 +178,7 @@ class RunWriter {
     out_.begin_dict();
     text("schema", run_file::schema);
     out_.string("facts");
-    write_json(out_, run_.facts);
+    write_json(out_, info_json(run_.info));
     out_.string("phases");
     write_json(out_, phases);
     out_.string("findings");

@@ -7,6 +7,7 @@
 #include "run/assumption_json.h"
 #include "run/file.h"
 #include "run/phase_json.h"
+#include "run/run_info_json.h"
 
 namespace torchmem {
 
@@ -29,6 +30,11 @@ class StreamReader {
       read_line(text.substr(0, end));
       text.remove_prefix(end + 1);
     }
+    if (auto settings = info_.find("allocator_settings"); settings != info_.end()) {
+      run_.allocator_settings = *settings;
+      info_.erase(settings);
+    }
+    run_.info = info_from_json(std::move(info_));
     return std::move(run_);
   }
 
@@ -57,7 +63,7 @@ class StreamReader {
         case 'O':
           return read_owner(rest);
         case 'M':
-          return run_.facts.merge_patch(json::parse(rest));
+          return info_.merge_patch(json::parse(rest));
         case 'P':
           return read_phase(json::parse(rest));
         case 'V':
@@ -186,19 +192,13 @@ class StreamReader {
   const std::string& name_;
   size_t line_ = 0;
   Run run_;
+  json info_ = json::object();
   std::vector<std::pair<int32_t, uint32_t>> where_;  // of each E record: device, index in its trace
 };
 
 }  // namespace
 
-Run read_stream(std::string_view text, const std::string& name) {
-  Run run = StreamReader(name).read(text);
-  if (auto settings = run.facts.find("allocator_settings"); settings != run.facts.end()) {
-    run.allocator_settings = *settings;
-    run.facts.erase(settings);
-  }
-  return run;
-}
+Run read_stream(std::string_view text, const std::string& name) { return StreamReader(name).read(text); }
 
 Run read_stream_file(const std::filesystem::path& path) {
   try {

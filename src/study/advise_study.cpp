@@ -95,7 +95,7 @@ class AdviseStudy {
     request.command = "inspect";  // which runs nothing
     static_cast<ValueSettings&>(request) = {};
     const Run run = executor_.run_one({"the model", std::move(request), base_.device});
-    model_ = model_facts(run.facts.value("model", json::object()));
+    model_ = model_facts(run.info.rest.value("model", json::object()));
   }
 
   void run_levers() {
@@ -134,7 +134,7 @@ class AdviseStudy {
       job.request.command = "check";
       const Run run = executor_.run_one(job);
       if (executor_.interrupted()) return;
-      row.check = run.facts.value("check", json());
+      row.check = run.info.rest.value("check", json());
       if (row.check.is_null())
         row.check = {{"made", false}, {"why", run.error ? run.error->message : "the engine said nothing"}};
     }

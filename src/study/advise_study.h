@@ -11,7 +11,7 @@
 namespace torchmem {
 
 struct AdviseAnswer {
-  Run base;  // for its facts, and its error
+  Run base;  // for its info, and its error
   Advice advice;
   // What was not measured until then is not in the advice.
   bool is_interrupted = false;

@@ -29,8 +29,7 @@ struct Search {
 };
 
 void Search::take(uint64_t size, Run run) {
-  json total = run.facts.value(json::json_pointer("/device/total_bytes"), json());
-  if (total.is_number_unsigned()) result.capacity = total.get<uint64_t>();
+  if (const auto& total = run.info.device.total_bytes) result.capacity = *total;
   Outcome outcome = outcome_of(std::to_string(size), std::move(run));
   sizes.add(size, !outcome.run.error, outcome.peak ? outcome.peak->reserved.value_or(0) : 0,
             outcome.peak ? outcome.peak->allocated : 0);

@@ -2,7 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "report/outcome_report.h"
 
 namespace torchmem {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 #include "report/fidelity.h"
 #include "report/outcome_report.h"
 #include "report/text.h"

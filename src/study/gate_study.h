@@ -35,7 +35,7 @@ struct ProgramResult {
   bool interrupted = false;
   std::vector<torchmem_process_state> processes;
   std::vector<std::string> ended;  // for each process that the agent ended: why
-  Run run;                         // its facts and assumptions
+  Run run;                         // its info and assumptions
 };
 
 // The highest of its processes and devices. Throws Error(interrupted, assumed_reads, model_failed) where the

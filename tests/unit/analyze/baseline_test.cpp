@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "run/run_info_json.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -22,7 +23,7 @@ std::string error_of(const std::function<void()>& what) {
 
 Outcome outcome_with(const json& facts) {
   Outcome outcome;
-  outcome.run.facts = facts;
+  outcome.run.info = torchmem::info_from_json(facts);
   outcome.peak = Peak{};
   outcome.peak->allocated = 1000;
   outcome.peak->reserved = 2000;

@@ -63,7 +63,7 @@ TEST(Document, AdviceHasEveryLeverWithItsCode) {
   advice.levers = {saves, harms, none};
   advice.goal = Goal{500 << 20, std::nullopt, 3};
   torchmem::Run run;
-  run.facts = {{"model", {{"path", "<m>.pt"}}}};
+  run.info.model.path = "<m>.pt";
   const std::string text = advice_markdown(advice, run);
   EXPECT_TRUE(has(text, "| autocast=bf16 | 600.00 MiB | -400.00 MiB |") ||
               has(text, "| autocast=bf16 | 600.00 MiB | \\-400.00 MiB |"))

@@ -131,7 +131,7 @@ TEST(HtmlData, ATraceThatDoesNotFitIsToldAndTheEndIsShown) {
 TEST(HtmlReport, NamesCannotLeaveTheirElement) {
   std::string hostile = "</script><script>alert(1)</script><!--\xff\xe2\x80\xa8";
   torchmem::Run run = read_stream(small_stream, "test");
-  run.facts["model"]["path"] = hostile;
+  run.info.model.path = hostile;
   run.stacks[0][0].name = hostile;
   run.tensors[0].name = hostile;
   std::string page = html_report(run, hostile);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "run/run_info_json.h"
+
 namespace torchmem {
 namespace {
 
@@ -48,8 +50,8 @@ TEST(Stream, OwnersAreOfBlocksAndTheLastOneStands) {
 TEST(Stream, ReadsEveryRecord) {
   torchmem::Run run = read_stream(small_stream, "s");
   EXPECT_TRUE(run.is_ours);
-  EXPECT_EQ(run.facts["model"]["file"], "m.pt");
-  EXPECT_EQ(run.facts["model"]["parameters"], 1);
+  EXPECT_EQ(info_json(run.info)["model"]["file"], "m.pt");
+  EXPECT_EQ(info_json(run.info)["model"]["parameters"], 1);
   EXPECT_EQ(run.allocator_settings["max_split_size"], -1);
   ASSERT_EQ(run.traces.size(), 1u);
   ASSERT_EQ(run.traces[0].size(), 4u);

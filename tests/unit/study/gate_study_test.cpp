@@ -36,10 +36,11 @@ GateQuestion question_with(const Outcome& before) {
 Run run_of(uint64_t mebibytes, const std::string& mode = "inference") {
   Run run;
   run.is_ours = true;
-  run.facts = {{"model", {{"path", "model.pt"}}},
-               {"device", {{"kind", "virtual"}, {"profile", "h200"}}},
-               {"software", {{"torch", "2.11.0"}}},
-               {"arguments", {{"mode", mode}}}};
+  run.info.model.path = "model.pt";
+  run.info.device.kind = "virtual";
+  run.info.device.profile = "h200";
+  run.info.software.torch = "2.11.0";
+  run.info.arguments.mode = mode;
   Event segment;
   segment.action = Action::segment_alloc;
   segment.address = 1ull << 40;
@@ -195,7 +196,7 @@ torchmem_process_state process_with(std::initializer_list<std::pair<uint64_t, ui
 TEST(GateStudy, OfAProgramTheHighestOfItsProcessesAndDevices) {
   ProgramResult result;
   result.processes = {process_with({{5, 10}, {7, 8}}), process_with({{6, 9}})};
-  result.run.facts = run_of(1).facts;
+  result.run.info = run_of(1).info;
   const Outcome outcome = measure_program(std::move(result));
   EXPECT_EQ(outcome.peak->allocated, 7u);
   EXPECT_EQ(outcome.peak->reserved, 10u);

@@ -1,4 +1,4 @@
-#include "launch/engine_facts.h"
+#include "launch/engine_info.h"
 
 #include <fstream>
 #include <iostream>
@@ -6,6 +6,7 @@
 #include "report/fidelity.h"
 #include "report/shortage.h"
 #include "report/text.h"
+#include "run/run_info_json.h"
 
 namespace torchmem {
 
@@ -22,56 +23,56 @@ int64_t cudnn_number(const std::string& version) {
   return int64_t{10000} * major + 100 * minor + patch;
 }
 
-// What the profile says of itself that a result should say too: that cuDNN's facts are another card's, and
-// its note.
-void add_profile_facts(json& about, const json& profile, const DeviceChoice& device) {
-  std::string facts = profile.value("cudnn_facts", json()).is_string()
-                          ? profile["cudnn_facts"].get<std::string>()
-                          : std::string();
-  // "h200-cudnn-91900"
-  size_t end = facts.find("-cudnn");
-  if (end != std::string::npos && facts.substr(0, end) != profile.value("id", device.profile_id))
-    about["workspaces_of"] = facts.substr(0, end);
-  if (profile.contains("note") && profile["note"].is_string()) about["note"] = profile["note"];
+// What the profile says of itself that a result should say too: that its workspace table is another card's,
+// and its note.
+void add_profile_info(RunInfo::Device& about, const json& profile, const DeviceChoice& device) {
+  const json table = profile.value("cudnn_facts", json());  // "h200-cudnn-91900"
+  if (table.is_string()) {
+    const auto& name = table.get_ref<const std::string&>();
+    size_t end = name.find("-cudnn");
+    if (end != std::string::npos && name.substr(0, end) != profile.value("id", device.profile_id))
+      about.workspaces_of = name.substr(0, end);
+  }
+  if (const json note = profile.value("note", json()); note.is_string()) about.note = note.get<std::string>();
 }
 
 // A profile is verified for the versions that it was checked with.
 bool is_verified(const Run& run, const json& profile) {
   if (profile.value("verified", json()) != true) return false;
   json checked = profile.value(json::json_pointer("/versions/cudnn"), json());
-  std::string used = run.facts.value(json::json_pointer("/software/cudnn"), std::string());
+  const std::string& used = run.info.software.cudnn;
   return used.empty() || !checked.is_number_integer() || checked.get<int64_t>() == cudnn_number(used);
 }
 
 }  // namespace
 
-void add_device_facts(Run& run, const DeviceChoice& device) {
-  json& about = run.facts["device"];
-  if (!about.is_object()) about = json::object();
+void add_device_info(Run& run, const DeviceChoice& device) {
+  RunInfo::Device& about = run.info.device;
   if (device.kind == DeviceChoice::Kind::virtual_gpu) {
-    about["kind"] = "virtual";
-    about["profile"] = device.profile_id;
+    about.kind = "virtual";
+    about.profile = device.profile_id;
     std::ifstream in(device.profile_file);
     json profile = json::parse(in, nullptr, /*allow_exceptions=*/false);
     if (!profile.is_object()) profile = json::object();
-    about["verified"] = is_verified(run, profile);
-    add_profile_facts(about, profile, device);
+    about.verified = is_verified(run, profile);
+    add_profile_info(about, profile, device);
   } else {
-    about["kind"] = "cuda";
-    about["index"] = device.index;
+    about.kind = "cuda";
+    about.index = device.index;
   }
-  if (!device.why.empty()) about["chosen"] = device.why;
+  if (!device.why.empty()) about.chosen = device.why;
 }
 
-void add_engine_facts(Run& run, const RunRequest& request, const DeviceChoice& device) {
-  json& facts = run.facts;
-  if (!facts.contains("model") || !facts["model"].is_object()) facts["model"] = json::object();
-  if (!facts["model"].contains("path")) facts["model"]["path"] = request.model;
-  if (!facts.contains("arguments")) facts["arguments"] = arguments_of(request);
+void add_engine_info(Run& run, const RunRequest& request, const DeviceChoice& device) {
+  if (run.info.model.path.empty()) run.info.model.path = request.model;
+  if (json told = info_json(run.info); !told.contains("arguments")) {
+    told["arguments"] = arguments_of(request);
+    run.info = info_from_json(std::move(told));
+  }
   if (run.allocator_settings.empty()) {
     run.allocator_settings = {{"PYTORCH_CUDA_ALLOC_CONF", request.alloc_conf.value_or("")}};
   }
-  add_device_facts(run, device);
+  add_device_info(run, device);
 }
 
 Error decided_error(const std::string& start, const Run& run) {

@@ -10,10 +10,10 @@
 namespace torchmem {
 
 // Which device it was: kind, profile and whether that is verified, or index, and how it was chosen.
-void add_device_facts(Run& run, const DeviceChoice& device);
+void add_device_info(Run& run, const DeviceChoice& device);
 
 // Adds model path, arguments, and of the device: kind, profile, whether that is verified, why it was chosen.
-void add_engine_facts(Run& run, const RunRequest& request, const DeviceChoice& device);
+void add_engine_info(Run& run, const RunRequest& request, const DeviceChoice& device);
 
 // That there is no answer, since an assumed value decided what ran: `start`, which read it was and what came
 // of it, and what can be done.
