@@ -17,12 +17,13 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* footer =
-    "Every lever that applies is run and measured; the best ones also in pairs and together.\n"
-    "--limit SIZE asks for the cheapest set of levers with which the allocator never reserves more. The "
-    "order "
-    "of prices: nothing, allocator settings, code that computes the same, time, numbers that differ, another "
+    "Every lever that applies is run and measured, and the best ones in pairs and together too.\n"
+    "--limit SIZE asks for the cheapest set of levers with which the allocator never reserves more. From "
+    "cheap "
+    "to dear: nothing, allocator settings, code that computes the same, time, numbers that differ, another "
     "training.\n"
-    "Exit codes: 0 done; 1 no set of levers reaches the limit; 2 could not; 3 this machine cannot; 130 "
+    "Exit codes: 0 done; 1 no set of levers reaches the limit; 2 no answer; 3 this machine cannot run it; "
+    "130 "
     "interrupted.";
 
 class AdviseCommand : public Command {
@@ -54,7 +55,7 @@ class AdviseCommand : public Command {
       return exit_code_of(answer.base.error->kind);
     }
     const Error interruption(ErrorKind::interrupted,
-                             "interrupted: what was measured until then is said, the rest is missing");
+                             "interrupted: what was measured before is reported, the rest is missing");
     if (answer.is_interrupted) document["error"] = error_to_json(run_error(interruption));
     result_written = true;
     write_results({{{"--html", html_}, [&] { return advice_html(answer.advice, answer.base); }},

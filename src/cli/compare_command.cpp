@@ -22,7 +22,7 @@ class CompareCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("MODEL", options_.model, "A TorchScript file")->required();
     app.add_option("--variant", variants_,
-                   "A change to what the options say (below), or several joined by '+'; repeated for more")
+                   "A change to the options (listed below), or several joined by '+'; may be repeated")
         ->option_text("VARIANT")
         ->allow_extra_args(false)
         ->group("Compare");
@@ -44,10 +44,10 @@ class CompareCommand : public Command {
                   input_files(options_));
     outputs_checked = true;
     if (variants_.empty()) {
-      throw Error(
-          ErrorKind::bad_usage,
-          "nothing to compare. Expected --variant, once for each, e.g. --variant no_grad --variant grad "
-          "(torchmem compare --help lists them).");
+      throw Error(ErrorKind::bad_usage,
+                  "nothing to compare. Expected --variant once for each variant, e.g. --variant no_grad "
+                  "--variant grad "
+                  "(torchmem compare --help lists them).");
     }
     Job base;
     base.request = make_request(options_, "profile", common.log_level);

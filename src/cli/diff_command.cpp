@@ -16,8 +16,8 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* footer =
-    "Each is a run file (profile --save), a memory snapshot of PyTorch, or a JSON report (profile --json).\n"
-    "Changes are from A to B, the largest first. The exit code is 0, whether they differ or not.";
+    "A and B are run files (profile --save), PyTorch memory snapshots, or JSON reports (profile --json).\n"
+    "Changes are from A to B, the largest first. The exit code is 0 whether they differ or not.";
 
 bool is_json(std::string_view text) {
   size_t first = text.find_first_not_of(" \t\r\n");
@@ -28,7 +28,7 @@ json parse_json(std::string_view text, const std::string& path) {
   try {
     return json::parse(text);
   } catch (const json::exception& error) {
-    throw Error(ErrorKind::bad_input, "cannot compare " + path + ": it is no JSON: " + error.what());
+    throw Error(ErrorKind::bad_input, "cannot compare " + path + ": it is not JSON: " + error.what());
   }
 }
 
@@ -54,13 +54,14 @@ Account read_account(const std::string& path) {
 class DiffCommand : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("A", before_, "What to compare from")->required();
-    app.add_option("B", after_, "What to compare with it")->required();
-    app.add_option("--top", top_, "How many changes of each part are shown, in JSON all (default 10)")
+    app.add_option("A", before_, "The run before")->required();
+    app.add_option("B", after_, "The run after")->required();
+    app.add_option("--top", top_, "How many changes of each part are shown; JSON has all")
+        ->option_text("N (default 10)")
         ->check(CLI::Range(1, 1000000));
     add_html_option(app, html_, "The same as a page for any browser");
     add_markdown_option(app, markdown_);
-    app.add_option("--device", device_, "Compares that device alone; else every device that both have")
+    app.add_option("--device", device_, "Compare this device alone; otherwise every device that both have")
         ->option_text("N")
         ->check(CLI::Range(0, 1000));
     app.footer(footer);

@@ -17,11 +17,11 @@ constexpr const char* footer =
     "  torchmem fit model.pt --input f32:Bx3x224x224 --vary B --limit 24GiB\n"
     "  torchmem fit gpt.pt --input ids=i64:1xS:below=50257 --vary S --mode inference\n"
     "  torchmem fit model.pt --input f32:Bx3x224x224 --devices all\n"
-    "A size fits when all of the run does. --limit is what the allocator may reserve, context and modules "
-    "excluded; "
-    "a device's memory includes them.\n"
-    "Exit codes: 0 a size fits; 1 none does; 2 could not, e.g. an assumed value decided a "
-    "run; 3 this machine cannot; 130 interrupted.";
+    "A size fits if the whole run does. --limit is what the allocator may reserve, without context and "
+    "modules; "
+    "a device's memory holds these too.\n"
+    "Exit codes: 0 a size fits; 1 none does; 2 no answer, e.g. an assumed value decided a "
+    "run; 3 this machine cannot run it; 130 interrupted.";
 
 constexpr uint64_t most_size = uint64_t{1} << 40;
 
@@ -31,7 +31,7 @@ class FitCommand : public Command {
     const char* group = "Fit";
     app.add_option("MODEL", options_.model, "A TorchScript file")->required();
     app.add_option("--vary", vary_, "The dimension of --input whose largest size is wanted")
-        ->option_text("NAME (default: the only one that is a name)")
+        ->option_text("NAME (default: the only one with a name)")
         ->group(group);
     app.add_option("--min", bounds_.least, "The smallest size")
         ->option_text("N (default 1)")
@@ -45,14 +45,13 @@ class FitCommand : public Command {
         ->option_text("N (default 1)")
         ->check(CLI::Range(uint64_t{1}, most_size))
         ->group(group);
-    app.add_option("--check", bounds_.check,
-                   "How many sizes above the answer must have been run without fitting")
-        ->option_text("N (default 4 to 12, by what allocated memory leaves room for)")
+    app.add_option("--check", bounds_.check, "How many sizes above the answer must have been run and not fit")
+        ->option_text("N (default: 4 to 12, as allocated memory leaves room)")
         ->check(CLI::Range(uint64_t{1}, most_size))
         ->group(group);
     app.add_flag("--exhaustive", bounds_.exhaustive, "Run every size, from the smallest on")->group(group);
     CLI::Option* devices =
-        app.add_option("--devices", devices_, "Several devices in place of --device: all profiles, or names")
+        app.add_option("--devices", devices_, "Several devices in place of --device: all profiles, or these")
             ->option_text("all|NAME,NAME...")
             ->group(group);
     add_jobs_option(app, jobs_);

@@ -23,10 +23,9 @@ constexpr const char* footer =
     "  torchmem gate model.pt --input f32:8x3x224x224 --baseline memory.json --tolerance 1%\n"
     "  torchmem gate model.pt --input f32:8x3x224x224 --budget 24GiB --metric device\n"
     "  torchmem gate --baseline train.json --tolerance 16MiB -- python3 train.py --epochs 1\n"
-    "With GITHUB_ACTIONS=true, what failed is said as annotations too.\n"
-    "Exit codes: 0 passed; 1 failed, or out of memory; 2 could not, e.g. a baseline of another input, or an "
-    "assumed value that decided what ran; "
-    "3 this machine cannot; 130 interrupted.";
+    "With GITHUB_ACTIONS=true, failures are written as annotations too.\n"
+    "Exit codes: 0 passed; 1 failed, or out of memory; 2 no verdict, e.g. a baseline of another input, or "
+    "an assumed value that decided what ran; 3 this machine cannot run it; 130 interrupted.";
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> names;
@@ -60,15 +59,15 @@ Baseline read_old(const std::string& path) {
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     throw Error(ErrorKind::bad_input, "the baseline " + path + " is a " +
                                           (fs::is_directory(status) ? "directory" : "pipe or a device") +
-                                          "; a file was expected, as --update writes it");
+                                          "; expected a file, as --update writes it");
   }
   return read_baseline(read_file(path), path);
 }
 
 void check_bounds(const GateOptions& options) {
   if (options.baseline.empty() && (options.update || !options.tolerance.empty())) {
-    throw Error(ErrorKind::bad_usage, std::string(options.update ? "--update" : "--tolerance") +
-                                          " needs --baseline FILE, the file that it is about");
+    throw Error(ErrorKind::bad_usage,
+                std::string(options.update ? "--update" : "--tolerance") + " needs --baseline FILE");
   }
   if (options.baseline.empty() && options.budget.empty()) {
     throw Error(ErrorKind::bad_usage,
@@ -81,7 +80,7 @@ void check_subjects(const GateOptions& options) {
   for (const std::string& metric : options.metrics) {
     if (metric == "allocated") continue;
     throw Error(ErrorKind::bad_usage, "--metric " + metric +
-                                          ": of a --category only allocated bytes are counted; leave one "
+                                          ": of a --category, only allocated bytes are counted; leave one "
                                           "of the two out");
   }
 }
@@ -90,7 +89,7 @@ void check_subjects(const GateOptions& options) {
 void check_program(const CLI::App& app, const GateOptions& options) {
   if (!(options.phases.empty() && options.categories.empty())) {
     throw Error(ErrorKind::bad_usage,
-                "--phase and --category are for a model: of a program only the peaks of "
+                "--phase and --category are for a model: of a program, only the peaks of "
                 "its processes are known");
   }
   if (std::find(options.metrics.begin(), options.metrics.end(), "device") != options.metrics.end())
@@ -102,7 +101,7 @@ void check_program(const CLI::App& app, const GateOptions& options) {
     if (option->count() == 0 || !is_models || name == "--device") continue;
     throw Error(
         ErrorKind::bad_usage,
-        name + (name == "--alloc-conf" ? " is for a model; a program has it from PYTORCH_CUDA_ALLOC_CONF"
+        name + (name == "--alloc-conf" ? " is for a model; a program takes it from PYTORCH_CUDA_ALLOC_CONF"
                                        : " is for a model; a program has its own"));
   }
 }
@@ -139,31 +138,30 @@ std::string against_text(const GateOptions& options) {
 
 void add_gate_options(CLI::App& app, GateOptions& options) {
   const char* group = "Gate";
-  app.add_option("MODEL", options.model.model, "A TorchScript file; with -- PROGRAM ARGUMENTS..., none");
+  app.add_option("MODEL", options.model.model, "A TorchScript file; none with -- PROGRAM ARGUMENTS...");
   app.add_option("--baseline", options.baseline, "The numbers to compare with, as --update writes them")
       ->option_text("FILE.json")
       ->group(group);
   app.add_option("--tolerance", options.tolerance,
-                 "How much more than the baseline passes: a percentage or a size")
+                 "How much more than the baseline still passes: a percentage or a size")
       ->option_text("1%|16MiB (default 0)")
       ->group(group);
-  app.add_option("--budget", options.budget, "The most that passes, baseline or not")
+  app.add_option("--budget", options.budget, "The most that may pass, with or without a baseline")
       ->option_text("SIZE")
       ->group(group);
   app.add_option("--metric", options.metrics,
-                 "allocated, reserved, or device (with context and modules); repeated for more")
+                 "allocated, reserved, or device (with context and modules); may be repeated")
       ->option_text("NAME (default allocated and reserved)")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(metric_names()))
       ->group(group);
-  app.add_option(
-         "--phase", options.phases,
-         "A phase in place of the whole run: forward:1, or forward for the highest; repeated for more")
+  app.add_option("--phase", options.phases,
+                 "A phase in place of the whole run: forward:1, or forward for the highest; may be repeated")
       ->option_text("NAME")
       ->allow_extra_args(false)
       ->group(group);
   app.add_option("--category", options.categories,
-                 "A category at the peak in place of the whole run, e.g. activations; repeated for more")
+                 "A category at the peak in place of the whole run, e.g. activations; may be repeated")
       ->option_text("NAME")
       ->allow_extra_args(false)
       ->group(group);

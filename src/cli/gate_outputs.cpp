@@ -93,7 +93,7 @@ bool GateOutputs::may_write(const OutputPath& output) const {
 }
 
 void add_gate_outputs(CLI::App& app, GateOutputs& outputs) {
-  app.add_option("--junit", outputs.junit, "The result as JUnit's XML; - is standard output")
+  app.add_option("--junit", outputs.junit, "The result as JUnit XML; - is standard output")
       ->option_text("FILE")
       ->group("Output");
   app.add_option("--markdown", outputs.markdown, "The result as Markdown; - is standard output")

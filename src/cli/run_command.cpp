@@ -22,11 +22,10 @@ constexpr const char* footer =
     "Usage: torchmem run [OPTIONS] -- PROGRAM ARGUMENTS...\n"
     "Everything after -- is the program and its arguments:\n"
     "  torchmem run --device virtual:h200 -- python3 train.py --epochs 1\n"
-    "At its end, one line on standard error for each process that used the device, and what it assumed; "
-    "--json lists all of that with operators and lines, --save keeps whose the memory was. The exit code is "
+    "When it ends, standard error has one line for each process that used the device, and what was assumed. "
+    "--json lists all of it with operators and lines, --save keeps whose the memory was. The exit code is "
     "the "
-    "program's own; 2 when --max-assumed-reads ended it or there is no such program, 3 when this machine "
-    "cannot "
+    "program's own; 2 if --max-assumed-reads ended it or there is no such program, 3 if this machine cannot "
     "run it.";
 
 class RunCommand : public Command {
@@ -36,14 +35,14 @@ class RunCommand : public Command {
                    "auto (a real GPU if there is one, else virtual:h200), cuda, virtual, virtual:PROFILE, "
                    "virtual:FILE.json")
         ->option_text("DEVICE (default auto)");
-    app.add_option("--devices", devices_, "How many devices the virtual machine has, 1 to 8, all alike")
+    app.add_option("--devices", devices_, "How many virtual devices there are, 1 to 8, all alike")
         ->option_text("N (default 1)")
         ->check(CLI::Range(1, most_virtual_devices));
     add_value_options(app, values_);
     app.add_option(
            "--save", save_,
-           "Record everything, Python's lines too, and keep it: a memory snapshot that memory_viz opens, "
-           "for torchmem inspect")
+           "Record everything, with Python's lines, as a memory snapshot for torchmem inspect; memory_viz "
+           "opens it too")
         ->option_text("RUN.pickle")
         ->group("Output");
     app.add_option("--limit", limit_,

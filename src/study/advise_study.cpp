@@ -136,7 +136,8 @@ class AdviseStudy {
       if (executor_.interrupted()) return;
       row.check = run.info.rest.value("check", json());
       if (row.check.is_null())
-        row.check = {{"made", false}, {"why", run.error ? run.error->message : "the engine said nothing"}};
+        row.check = {{"made", false},
+                     {"why", run.error ? run.error->message : "the engine reported nothing"}};
     }
   }
 

@@ -65,7 +65,7 @@ std::string varied_dimension(const RunRequest& request, const std::string& wante
   const std::vector<std::string> names = open_dimensions(request);
   if (names.empty()) {
     refuse(
-        "no dimension of the inputs varies. Write a name in capital letters where it is, e.g. "
+        "no dimension of the inputs has a name. Write one in capital letters in place of its size, e.g. "
         "--input f32:Bx3x224x224 --vary B");
   }
   if (wanted.empty()) {

@@ -20,8 +20,8 @@ std::optional<Error> fit_failure(const std::vector<FitResult>& results) {
   }
   if (!first) return std::nullopt;
   return Error(first->outcome.run.error->kind,
-               fmt::format("no size of {} could be run. {} {}\nTried: {}. If the model takes only others, "
-                           "--min or --multiple-of name them.",
+               fmt::format("no size of {} could be run. {} {}\nTried: {}. If the model takes only other sizes, "
+                           "say so with --min or --multiple-of.",
                            results.front().dimension, first->size, error_text(first->outcome.run), sizes));
 }
 
@@ -43,8 +43,8 @@ std::optional<Error> fit_doubt(const std::vector<FitResult>& results, bool allow
 Error fit_interruption(const FitResult& first) {
   std::string text = fmt::format("interrupted after {} runs", first.trials.size());
   if (first.largest) {
-    text += fmt::format("; the largest {} that was seen to fit is {}, which is not the answer",
-                        first.dimension, *first.largest);
+    text += fmt::format("; the largest {} seen to fit is {}, which need not be the answer", first.dimension,
+                        *first.largest);
   }
   return {ErrorKind::interrupted, text};
 }

@@ -29,7 +29,7 @@ void check_ended_well(const ProgramResult& result) {
   if (result.exit_code == 0) return;
   throw Error(ErrorKind::model_failed, "the program ended with code " + std::to_string(result.exit_code) +
                                            ran_out_text(result.processes) +
-                                           ", so what it needed is not what it needs");
+                                           ", so its peaks are not those of a whole run");
 }
 
 // What there is more of where a check failed.
