@@ -12,13 +12,13 @@ constexpr size_t most_lines = 5;
 
 void print_owners(const torchmem::Breakdown& peak) {
   std::cout << "categories\n";
-  for (const torchmem::Share& share : peak.categories) {
+  for (const torchmem::UsageEntry& share : peak.categories) {
     if (share.bytes > 0)
       std::cout << "  " << torchmem::format_bytes(share.bytes) << "  " << share.name << "\n";
   }
   std::cout << "lines\n";
   for (size_t i = 0; i < std::min(peak.lines.size(), most_lines); ++i) {
-    const torchmem::Share& share = peak.lines[i];
+    const torchmem::UsageEntry& share = peak.lines[i];
     std::cout << "  " << torchmem::format_bytes(share.bytes) << "  "
               << (share.name.empty() ? "(unknown)" : share.name) << "\n";
   }
@@ -39,7 +39,7 @@ int main(int count, char** arguments) {
       return 1;
     }
     const torchmem::Breakdown& peak = *analysis.at_peak();
-    std::cout << "peak: " << peak.totals.allocated << " bytes after " << peak.moment.events << " events\n";
+    std::cout << "peak: " << peak.totals.allocated << " bytes after " << peak.point.events << " events\n";
     print_owners(peak);
   } catch (const torchmem::Error& error) {
     std::cerr << error.what() << "\n";

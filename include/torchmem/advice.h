@@ -12,7 +12,7 @@
 namespace torchmem {
 
 // One run with some levers pulled.
-struct Trial {
+struct VariantResult {
   std::string name;
   std::vector<std::string> levers;
   int price = 0;                      // of all of them
@@ -26,15 +26,15 @@ struct Trial {
 };
 
 // Everything that is kept of a run. Never throws for what is in it.
-Trial trial_of(std::string name, const Run& run);
+VariantResult variant_result_of(std::string name, const Run& run);
 
-struct LeverTrial {
+struct LeverResult {
   std::string group;
   std::string cost;
   std::string code;
   std::string why_not;   // it does not apply: nothing was run
   nlohmann::json check;  // the engine's comparison on the CPU, null where none is needed
-  Trial trial;
+  VariantResult trial;
 };
 
 enum class Verdict { saves, does_nothing, harms, fails, does_not_apply };
@@ -42,7 +42,7 @@ std::string_view name_of(Verdict verdict);
 
 // By the allocated peak; by the reserved one where that is the same. A failed check is `fails`. Below one
 // part in a thousand of the base is nothing.
-Verdict verdict_of(const LeverTrial& lever, const Trial& base);
+Verdict verdict_of(const LeverResult& lever, const VariantResult& base);
 
 // What is saved against the base; negative: it costs. Nothing where one of the two was not measured.
 std::optional<int64_t> saved(const std::optional<uint64_t>& base, const std::optional<uint64_t>& now);
@@ -51,20 +51,20 @@ struct FrontierPoint {
   std::vector<std::string> modules;
   size_t of = 0;     // how many there are
   double share = 0;  // of the forward's innermost modules that run twice, 0 to 1
-  Trial trial;
+  VariantResult trial;
 };
 
 struct Goal {
   uint64_t limit_bytes = 0;
-  std::optional<Trial> cheapest;  // the first in the order of prices that ran within the limit
+  std::optional<VariantResult> cheapest;  // the first in the order of prices that ran within the limit
   size_t tried = 0;
 };
 
 struct Advice {
-  Trial base;
-  std::vector<LeverTrial> levers;       // best first
-  std::vector<Trial> combinations;      // pairs, then the greedy one; best first
-  std::vector<FrontierPoint> frontier;  // of checkpointing, from fewest modules to all
+  VariantResult base;
+  std::vector<LeverResult> levers;          // best first
+  std::vector<VariantResult> combinations;  // pairs, then the greedy one; best first
+  std::vector<FrontierPoint> frontier;      // of checkpointing, from fewest modules to all
   std::optional<Goal> goal;
 };
 

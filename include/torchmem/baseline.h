@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torchmem/outcome.h"
+#include "torchmem/run_result.h"
 
 namespace torchmem {
 
@@ -48,7 +48,7 @@ struct GateNumbers {
 
   bool operator==(const GateNumbers&) const = default;
 };
-GateNumbers gate_numbers(const Outcome& outcome);
+GateNumbers gate_numbers(const RunResult& outcome);
 
 struct Baseline {
   GateNumbers numbers;
@@ -64,7 +64,7 @@ struct Baseline {
 };
 
 // Of a run, with what it says of itself.
-Baseline baseline_of(const Outcome& outcome);
+Baseline baseline_of(const RunResult& outcome);
 
 // Whether two baselines can be compared. Throws Error(bad_input) where one is of a model and the other of a
 // program, and naming the field in which device or arguments differ; returns a warning for each difference of

@@ -47,7 +47,7 @@ class FitSearch {
   bool at_most() const;
 
  private:
-  struct Trial {
+  struct VariantResult {
     bool fits = false;
     uint64_t reserved = 0;
     uint64_t allocated = 0;
@@ -71,7 +71,7 @@ class FitSearch {
   std::optional<uint64_t> check_;
   bool exhaustive_;
   uint64_t capacity_;
-  std::map<uint64_t, Trial> trials_;
+  std::map<uint64_t, VariantResult> trials_;
   uint64_t last_width_ = 0;  // of the bracket when it was last interpolated
 };
 

@@ -11,7 +11,7 @@
 namespace torchmem {
 
 // The allocator's sums right after an event. Bytes.
-struct PeakMoment {
+struct PeakPoint {
   uint64_t event = 0;  // its index in the device's trace
   AllocatorTotals totals;
   uint64_t largest_inactive = 0;  // the largest inactive block
@@ -20,7 +20,7 @@ struct PeakMoment {
 
 // The first moment of the most allocated bytes in the device's trace; nothing when the trace is empty or does
 // not fit together.
-std::optional<PeakMoment> find_peak_moment(const Run& run, int32_t device);
+std::optional<PeakPoint> find_peak_point(const Run& run, int32_t device);
 
 // The run's peaks. From the phases when there are any (the allocator's own statistics), else from the trace.
 struct Peak {
@@ -31,7 +31,7 @@ struct Peak {
   // The phase of the allocated peak.
   std::optional<std::string> phase;
   std::optional<int64_t> iteration;
-  std::optional<PeakMoment> moment;
+  std::optional<PeakPoint> point;
 };
 
 // Of the device; phases are about the run's main one alone. Nothing when nothing was measured.

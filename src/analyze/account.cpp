@@ -2,9 +2,11 @@
 
 #include "analyze/phase_time.h"
 #include "run/phase_json.h"
-#include "torchmem/attribution.h"
+#include "torchmem/block_history.h"
+#include "torchmem/breakdown.h"
 #include "torchmem/diff.h"
 #include "torchmem/peak.h"
+#include "torchmem/point.h"
 
 namespace torchmem {
 
@@ -93,17 +95,17 @@ void set_owners(DeviceAccount& account, Owners owners) {
   set("lines", std::move(owners.lines));
 }
 
-void add_modules(Amounts& amounts, const ModuleShare& module) {
+void add_modules(Amounts& amounts, const ModuleUsage& module) {
   add(amounts, module.path, module.own);
-  for (const ModuleShare& child : module.children) add_modules(amounts, child);
+  for (const ModuleUsage& child : module.children) add_modules(amounts, child);
 }
 
 Owners owners_of(const Breakdown& parts) {
   Owners owners;
-  for (const Share& share : parts.categories) add(owners.categories, share.name, share.bytes);
+  for (const UsageEntry& share : parts.categories) add(owners.categories, share.name, share.bytes);
   add_modules(owners.modules, parts.root);
-  for (const Share& share : parts.ops) add(owners.ops, share.name, share.bytes);
-  for (const Share& share : parts.lines) add(owners.lines, share.name, share.bytes);
+  for (const UsageEntry& share : parts.ops) add(owners.ops, share.name, share.bytes);
+  for (const UsageEntry& share : parts.lines) add(owners.lines, share.name, share.bytes);
   return owners;
 }
 
@@ -177,9 +179,9 @@ DeviceAccount account_of_device(const Run& run, int32_t device) {
   add(peaks, "device", peak->device_bytes);
   part(account, "peak") = std::move(peaks);
   // Owners at another peak than the one stated would not add up to it.
-  if (!peak->moment || peak->moment->totals.allocated != peak->allocated) return account;
-  Ledger ledger(run, device);
-  set_owners(account, owners_of(break_down(run, ledger, device, find_moment(run, ledger, device, "peak"))));
+  if (!peak->point || peak->point->totals.allocated != peak->allocated) return account;
+  BlockHistory history(run, device);
+  set_owners(account, owners_of(break_down(run, history, device, find_point(run, history, device, "peak"))));
   return account;
 }
 

@@ -25,7 +25,7 @@ int64_t saved_or_least(const std::optional<uint64_t>& base, const std::optional<
   return saved(base, now).value_or(INT64_MIN);
 }
 
-bool better(const Trial& base, const Trial& a, const Trial& b) {
+bool better(const VariantResult& base, const VariantResult& a, const VariantResult& b) {
   int64_t allocated_a = saved_or_least(base.allocated, a.error ? std::nullopt : a.allocated);
   int64_t allocated_b = saved_or_least(base.allocated, b.error ? std::nullopt : b.allocated);
   if (allocated_a != allocated_b) return allocated_a > allocated_b;
@@ -58,8 +58,8 @@ std::string_view name_of(Verdict verdict) {
   return "fails";
 }
 
-Trial trial_of(std::string name, const Run& run) {
-  Trial trial;
+VariantResult variant_result_of(std::string name, const Run& run) {
+  VariantResult trial;
   trial.name = std::move(name);
   trial.error = run.error;
   if (std::optional<Peak> peak = find_peak(run)) {
@@ -84,9 +84,9 @@ std::optional<int64_t> saved(const std::optional<uint64_t>& base, const std::opt
   return static_cast<int64_t>(*base) - static_cast<int64_t>(*now);
 }
 
-Verdict verdict_of(const LeverTrial& lever, const Trial& base) {
+Verdict verdict_of(const LeverResult& lever, const VariantResult& base) {
   if (!lever.why_not.empty()) return Verdict::does_not_apply;
-  const Trial& trial = lever.trial;
+  const VariantResult& trial = lever.trial;
   bool wrong =
       lever.check.is_object() && lever.check.value("made", false) && !lever.check.value("equal", false);
   if (trial.error || wrong || !trial.allocated || !base.allocated) return Verdict::fails;
@@ -98,25 +98,26 @@ Verdict verdict_of(const LeverTrial& lever, const Trial& base) {
 }
 
 void rank(Advice& advice) {
-  const Trial& base = advice.base;
-  std::stable_sort(advice.levers.begin(), advice.levers.end(), [&](const LeverTrial& a, const LeverTrial& b) {
-    int place_a = place(verdict_of(a, base));
-    int place_b = place(verdict_of(b, base));
-    if (place_a != place_b) return place_a < place_b;
-    return place_a == 0 && better(base, a.trial, b.trial);
-  });
+  const VariantResult& base = advice.base;
+  std::stable_sort(advice.levers.begin(), advice.levers.end(),
+                   [&](const LeverResult& a, const LeverResult& b) {
+                     int place_a = place(verdict_of(a, base));
+                     int place_b = place(verdict_of(b, base));
+                     if (place_a != place_b) return place_a < place_b;
+                     return place_a == 0 && better(base, a.trial, b.trial);
+                   });
   std::stable_sort(advice.combinations.begin(), advice.combinations.end(),
-                   [&](const Trial& a, const Trial& b) { return better(base, a, b); });
+                   [&](const VariantResult& a, const VariantResult& b) { return better(base, a, b); });
 }
 
 std::vector<std::vector<std::string>> goal_candidates(const Advice& advice, uint64_t limit_bytes,
                                                       size_t most) {
   struct Useful {
-    const LeverTrial* lever;
+    const LeverResult* lever;
     int64_t saved;  // of reserved, which the limit is on; of allocated where that is more
   };
   std::vector<Useful> useful;
-  for (const LeverTrial& lever : advice.levers) {
+  for (const LeverResult& lever : advice.levers) {
     Verdict verdict = verdict_of(lever, advice.base);
     if (verdict == Verdict::does_not_apply || verdict == Verdict::fails) continue;
     int64_t bytes = std::max(saved(advice.base.reserved, lever.trial.reserved).value_or(0),
@@ -132,7 +133,7 @@ std::vector<std::vector<std::string>> goal_candidates(const Advice& advice, uint
   std::vector<Set> sets;
   std::function<void(size_t, const Set&)> grow = [&](size_t from, const Set& set) {
     for (size_t i = from; i < useful.size(); ++i) {
-      const LeverTrial& lever = *useful[i].lever;
+      const LeverResult& lever = *useful[i].lever;
       if (set.groups.count(lever.group)) continue;
       Set larger = set;
       larger.names.push_back(lever.trial.name);

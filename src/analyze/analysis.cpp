@@ -27,12 +27,12 @@ void check_device(const std::set<int32_t>& devices, int32_t device) {
 
 }  // namespace
 
-Analysis::Analysis(const Run& run, int32_t device, const std::vector<std::string>& moments)
+Analysis::Analysis(const Run& run, int32_t device, const std::vector<std::string>& points)
     : run_(run), device_(device) {
   if (device == run.main_device()) peak_ = find_peak(run);
   if (!trace_of(run, device).empty()) {
     try {
-      ledger_.emplace(run, device);
+      history_.emplace(run, device);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::bad_input) throw;
       gap_ = error.what();
@@ -40,27 +40,27 @@ Analysis::Analysis(const Run& run, int32_t device, const std::vector<std::string
   } else {
     gap_ = "no trace was recorded";
   }
-  if (ledger_) {
-    break_down_all(moments);
+  if (history_) {
+    break_down_all(points);
   } else {
-    break_down_end(moments);
+    break_down_end(points);
   }
 }
 
-void Analysis::break_down_all(const std::vector<std::string>& moments) {
+void Analysis::break_down_all(const std::vector<std::string>& points) {
   auto at = [&](std::string_view name) {
-    return break_down(run_, *ledger_, device_, find_moment(run_, *ledger_, device_, name));
+    return break_down(run_, *history_, device_, find_point(run_, *history_, device_, name));
   };
-  for (const std::string& name : moments) moments_.push_back(at(name));
+  for (const std::string& name : points) points_.push_back(at(name));
   at_peak_ = at("peak");
   at_reserved_peak_ = at("reserved-peak");
   at_end_ = at(end_moment);
-  growth_ = find_growth(run_, *ledger_, device_);
+  growth_ = find_growth(run_, *history_, device_);
 }
 
 // The final segments need no trace.
-void Analysis::break_down_end(const std::vector<std::string>& moments) {
-  for (const std::string& name : moments) {
+void Analysis::break_down_end(const std::vector<std::string>& points) {
+  for (const std::string& name : points) {
     if (name == end_moment) continue;
     throw Error(ErrorKind::bad_usage, "there is no moment '" + name +
                                           "' in this run: only the end is known, since " + gap_ +
@@ -74,16 +74,16 @@ void Analysis::break_down_end(const std::vector<std::string>& moments) {
   end_only_.has_segments = true;
   end_only_.allocator_settings = run_.allocator_settings;
   try {
-    ledger_.emplace(end_only_, device_);
+    history_.emplace(end_only_, device_);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::bad_input || !moments.empty()) throw;
+    if (error.kind() != ErrorKind::bad_input || !points.empty()) throw;
     gap_ = error.what();
     return;
   }
-  at_end_ = break_down(end_only_, *ledger_, device_, find_moment(end_only_, *ledger_, device_, end_moment));
-  for (const std::string& name : moments) {
-    moments_.push_back(*at_end_);
-    moments_.back().moment.name = name;
+  at_end_ = break_down(end_only_, *history_, device_, find_point(end_only_, *history_, device_, end_moment));
+  for (const std::string& name : points) {
+    points_.push_back(*at_end_);
+    points_.back().point.name = name;
   }
 }
 
@@ -109,7 +109,7 @@ std::optional<uint64_t> Analysis::iterations_left() const {
 
 const Phase* Analysis::phase_of(uint64_t event) const { return phase_at(run_, device_, event); }
 
-std::list<Analysis> analyse_devices(const Run& run, const std::vector<std::string>& moments,
+std::list<Analysis> analyse_devices(const Run& run, const std::vector<std::string>& points,
                                     std::optional<int32_t> only) {
   std::set<int32_t> devices = run.devices();
   if (only) {
@@ -117,7 +117,7 @@ std::list<Analysis> analyse_devices(const Run& run, const std::vector<std::strin
     devices = {*only};
   }
   std::list<Analysis> analyses;
-  for (int32_t device : devices) analyses.emplace_back(run, device, moments);
+  for (int32_t device : devices) analyses.emplace_back(run, device, points);
   return analyses;
 }
 

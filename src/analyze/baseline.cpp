@@ -116,7 +116,7 @@ std::optional<uint64_t>& MetricBytes::operator[](Metric metric) {
   return metric == Metric::allocated ? allocated : metric == Metric::reserved ? reserved : device;
 }
 
-GateNumbers gate_numbers(const Outcome& outcome) {
+GateNumbers gate_numbers(const RunResult& outcome) {
   GateNumbers numbers;
   if (outcome.peak) {
     numbers.peak = {outcome.peak->allocated, outcome.peak->reserved, outcome.peak->device_bytes};
@@ -143,7 +143,7 @@ GateNumbers gate_numbers(const Outcome& outcome) {
   return numbers;
 }
 
-Baseline baseline_of(const Outcome& outcome) {
+Baseline baseline_of(const RunResult& outcome) {
   const RunInfo& info = outcome.run.info;
   const json told = info_json(info);
   Baseline baseline;

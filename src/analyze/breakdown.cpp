@@ -1,9 +1,12 @@
+#include "torchmem/breakdown.h"
+
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/shares.h"
-#include "torchmem/attribution.h"
+#include "analyze/usage.h"
+#include "torchmem/block_history.h"
+#include "torchmem/point.h"
 
 namespace torchmem {
 
@@ -12,8 +15,8 @@ namespace {
 // No model nests deeper; a damaged file may, and a tree's own end takes a call for each level.
 constexpr size_t max_depth = 200;
 
-std::array<Share, category_count> categories_of(const std::vector<const BlockLife*>& blocks) {
-  std::array<Share, category_count> shares;
+std::array<UsageEntry, category_count> categories_of(const std::vector<const BlockLife*>& blocks) {
+  std::array<UsageEntry, category_count> shares;
   for (size_t i = 0; i < category_count; ++i) shares[i].name = name_of(static_cast<Category>(i));
   for (const BlockLife* block : blocks) add(shares[static_cast<size_t>(block->category)], *block);
   return shares;
@@ -22,31 +25,31 @@ std::array<Share, category_count> categories_of(const std::vector<const BlockLif
 // The tree of modules while it is filled, its nodes found by path.
 class ModuleTree {
  public:
-  explicit ModuleTree(const Ledger& ledger) : ledger_(ledger) {
-    for (size_t i = 0; i < ledger.modules().size(); ++i)
-      types_[ledger.modules()[i]] = ledger.module_types()[i];
+  explicit ModuleTree(const BlockHistory& history) : history_(history) {
+    for (size_t i = 0; i < history.modules().size(); ++i)
+      types_[history.modules()[i]] = history.module_types()[i];
     nodes_.push_back(node(""));
     places_[""] = 0;
   }
 
   void add(const BlockLife& block) {
-    size_t at = place(ledger_.modules()[block.module]);
-    ModuleShare& own = nodes_[at].share;
+    size_t at = place(history_.modules()[block.module]);
+    ModuleUsage& own = nodes_[at].share;
     own.own += block.size;
     ++own.blocks;
     for (;; at = nodes_[at].parent) {
-      ModuleShare& share = nodes_[at].share;
+      ModuleUsage& share = nodes_[at].share;
       share.inclusive += block.size;
       share.by_category[static_cast<size_t>(block.category)] += block.size;
       if (at == 0) return;
     }
   }
 
-  ModuleShare root() { return finish(0); }
+  ModuleUsage root() { return finish(0); }
 
  private:
   struct Node {
-    ModuleShare share;
+    ModuleUsage share;
     size_t parent = 0;
   };
 
@@ -78,10 +81,10 @@ class ModuleTree {
   }
 
   // A node comes after its parent in nodes_.
-  ModuleShare finish(size_t root) {
+  ModuleUsage finish(size_t root) {
     for (size_t at = nodes_.size(); at-- > 0;) {
-      std::vector<ModuleShare>& children = nodes_[at].share.children;
-      std::sort(children.begin(), children.end(), [](const ModuleShare& a, const ModuleShare& b) {
+      std::vector<ModuleUsage>& children = nodes_[at].share.children;
+      std::sort(children.begin(), children.end(), [](const ModuleUsage& a, const ModuleUsage& b) {
         return std::tie(b.inclusive, a.path) < std::tie(a.inclusive, b.path);
       });
       if (at != root) nodes_[nodes_[at].parent].share.children.push_back(std::move(nodes_[at].share));
@@ -89,19 +92,19 @@ class ModuleTree {
     return std::move(nodes_[root].share);
   }
 
-  const Ledger& ledger_;
+  const BlockHistory& history_;
   std::unordered_map<std::string, std::string> types_;
   std::vector<Node> nodes_;
   std::unordered_map<std::string, size_t> places_;
 };
 
-std::vector<SegmentShare> segments_of(const AllocatorState& state,
+std::vector<SegmentUsage> segments_of(const AllocatorState& state,
                                       const std::vector<const BlockLife*>& alive) {
   std::unordered_map<uint64_t, const BlockLife*> by_address;
   for (const BlockLife* block : alive) by_address[block->address] = block;
-  std::vector<SegmentShare> shares;
+  std::vector<SegmentUsage> shares;
   for (Segment& segment : state.segments()) {
-    SegmentShare share;
+    SegmentUsage share;
     share.inactive = segment.total_size - segment.active_size;
     for (const Block& block : segment.blocks) {
       if (block.state == Block::State::inactive)
@@ -113,7 +116,7 @@ std::vector<SegmentShare> segments_of(const AllocatorState& state,
     share.segment = std::move(segment);
     shares.push_back(std::move(share));
   }
-  std::sort(shares.begin(), shares.end(), [](const SegmentShare& a, const SegmentShare& b) {
+  std::sort(shares.begin(), shares.end(), [](const SegmentUsage& a, const SegmentUsage& b) {
     return std::tie(b.inactive, a.segment.address) < std::tie(a.inactive, b.segment.address);
   });
   return shares;
@@ -121,22 +124,23 @@ std::vector<SegmentShare> segments_of(const AllocatorState& state,
 
 }  // namespace
 
-Breakdown break_down(const Run& run, const Ledger& ledger, int32_t device, const Moment& moment) {
-  AllocatorState state = state_after(run, device, moment.events);
+Breakdown break_down(const Run& run, const BlockHistory& history, int32_t device, const Point& point) {
+  AllocatorState state = state_after(run, device, point.events);
   Breakdown result;
-  result.moment = moment;
+  result.point = point;
   result.totals = state.totals();
-  for (const BlockLife& block : ledger.blocks()) {
-    if (block.alive_after(moment.events)) result.tensors.push_back(&block);
+  for (const BlockLife& block : history.blocks()) {
+    if (block.alive_after(point.events)) result.tensors.push_back(&block);
   }
   result.categories = categories_of(result.tensors);
-  ModuleTree modules(ledger);
+  ModuleTree modules(history);
   for (const BlockLife* block : result.tensors) modules.add(*block);
   result.root = modules.root();
-  result.ops = share_out(result.tensors, ledger.ops(), [](const BlockLife& block) { return block.op; });
-  result.lines = share_out(result.tensors, ledger.lines(), [](const BlockLife& block) { return block.line; });
+  result.ops = entries_of(result.tensors, history.ops(), [](const BlockLife& block) { return block.op; });
+  result.lines =
+      entries_of(result.tensors, history.lines(), [](const BlockLife& block) { return block.line; });
   result.segments = segments_of(state, result.tensors);
-  for (const SegmentShare& segment : result.segments)
+  for (const SegmentUsage& segment : result.segments)
     result.largest_inactive = std::max(result.largest_inactive, segment.largest_inactive);
   sort_by_size(result.tensors);
   return result;

@@ -130,7 +130,7 @@ std::vector<uint64_t> FitSearch::probes(uint64_t low) const {
 
 // Where a line through the two largest sizes that fit reaches the capacity.
 std::optional<uint64_t> FitSearch::predict() const {
-  const Trial* upper = nullptr;
+  const VariantResult* upper = nullptr;
   uint64_t upper_index = 0;
   for (auto entry = trials_.rbegin(); entry != trials_.rend(); ++entry) {
     const auto& [index, trial] = *entry;
@@ -177,7 +177,7 @@ uint64_t FitSearch::window() const {
 std::optional<double> FitSearch::room_by_allocated() const {
   std::optional<uint64_t> largest = largest_index();
   if (!largest || capacity_ == 0) return std::nullopt;
-  const Trial& upper = trials_.at(*largest);
+  const VariantResult& upper = trials_.at(*largest);
   auto lower = trials_.lower_bound(*largest / 2);
   while (lower->first < *largest && !lower->second.fits) ++lower;
   if (lower->first == *largest || lower->second.allocated == 0 || upper.allocated <= lower->second.allocated)

@@ -1,11 +1,14 @@
+#include "torchmem/growth.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
 
 #include "analyze/phase_time.h"
-#include "analyze/shares.h"
-#include "torchmem/attribution.h"
+#include "analyze/usage.h"
+#include "torchmem/block_history.h"
+#include "torchmem/breakdown.h"
 
 namespace torchmem {
 
@@ -41,11 +44,11 @@ using OwnerKey = std::tuple<Category, uint32_t, uint32_t, uint32_t>;
 
 OwnerKey owner_key(const BlockLife& block) { return {block.category, block.op, block.module, block.line}; }
 
-using Sums = std::map<OwnerKey, Share>;
+using Sums = std::map<OwnerKey, UsageEntry>;
 
-Sums alive_by_owner(const Ledger& ledger, uint64_t events) {
+Sums alive_by_owner(const BlockHistory& history, uint64_t events) {
   Sums sums;
-  for (const BlockLife& block : ledger.blocks()) {
+  for (const BlockLife& block : history.blocks()) {
     if (block.alive_after(events)) add(sums[owner_key(block)], block);
   }
   return sums;
@@ -53,7 +56,8 @@ Sums alive_by_owner(const Ledger& ledger, uint64_t events) {
 
 // What the blocks alive at each iteration's end were asked for: the same tensors may lie in blocks with other
 // rests.
-std::vector<uint64_t> requested_at_ends(const Ledger& ledger, const std::vector<Iteration>& iterations) {
+std::vector<uint64_t> requested_at_ends(const BlockHistory& history,
+                                        const std::vector<Iteration>& iterations) {
   std::vector<uint64_t> sums(iterations.size() + 1);
   // The first iteration that ends after that event.
   auto ending_after = [&](uint64_t event) {
@@ -61,7 +65,7 @@ std::vector<uint64_t> requested_at_ends(const Ledger& ledger, const std::vector<
                                   [](uint64_t at, const Iteration& iteration) { return at < iteration.end; });
     return static_cast<size_t>(first - iterations.begin());
   };
-  for (const BlockLife& block : ledger.blocks()) {
+  for (const BlockLife& block : history.blocks()) {
     sums[block.born == no_event ? 0 : ending_after(block.born)] += block.requested;
     if (block.freed != no_event) sums[ending_after(block.freed)] -= block.requested;
   }
@@ -72,10 +76,10 @@ std::vector<uint64_t> requested_at_ends(const Ledger& ledger, const std::vector<
 
 // The first of the iterations from which on each left as much more than the one before it; none when the
 // last did not, or did so once after others that did otherwise.
-std::optional<size_t> first_that_grew(const Ledger& ledger, const std::vector<Iteration>& iterations) {
+std::optional<size_t> first_that_grew(const BlockHistory& history, const std::vector<Iteration>& iterations) {
   size_t count = iterations.size();
   if (count < 2) return std::nullopt;
-  std::vector<uint64_t> left = requested_at_ends(ledger, iterations);
+  std::vector<uint64_t> left = requested_at_ends(history, iterations);
   if (left[count - 1] <= left[count - 2]) return std::nullopt;
   uint64_t growth = left[count - 1] - left[count - 2];
   size_t first = count - 1;
@@ -86,9 +90,9 @@ std::optional<size_t> first_that_grew(const Ledger& ledger, const std::vector<It
 }
 
 // Adds to the share of that name.
-void gather(std::vector<Share>& shares, const std::string& name, const Share& part) {
+void gather(std::vector<UsageEntry>& shares, const std::string& name, const UsageEntry& part) {
   auto same =
-      std::find_if(shares.begin(), shares.end(), [&](const Share& share) { return share.name == name; });
+      std::find_if(shares.begin(), shares.end(), [&](const UsageEntry& share) { return share.name == name; });
   if (same == shares.end()) same = shares.insert(shares.end(), {name, 0, 0, 0});
   same->bytes += part.bytes;
   same->requested += part.requested;
@@ -97,44 +101,44 @@ void gather(std::vector<Share>& shares, const std::string& name, const Share& pa
 
 // The phase in which most of these bytes were born.
 std::string phase_of_birth(const Run& run, int32_t device, const std::vector<const BlockLife*>& blocks) {
-  std::vector<Share> phases;
+  std::vector<UsageEntry> phases;
   for (const BlockLife* block : blocks) {
     const Phase* phase = phase_at(run, device, block->born);
     if (phase) gather(phases, phase->name, {"", block->size, block->requested, 1});
   }
-  sort_shares(phases);
+  sort_entries(phases);
   return phases.empty() ? "" : phases.front().name;
 }
 
 }  // namespace
 
-std::optional<Growth> find_growth(const Run& run, const Ledger& ledger, int32_t device) {
+std::optional<Growth> find_growth(const Run& run, const BlockHistory& history, int32_t device) {
   std::vector<Iteration> iterations = iterations_of(run, device);
-  std::optional<size_t> first = first_that_grew(ledger, iterations);
+  std::optional<size_t> first = first_that_grew(history, iterations);
   if (!first) return std::nullopt;
   const Iteration& last = iterations.back();
   Growth growth;
   growth.first_iteration = iterations[*first].number;
 
-  Sums before = alive_by_owner(ledger, iterations[iterations.size() - 2].end);
+  Sums before = alive_by_owner(history, iterations[iterations.size() - 2].end);
   Sums grown;
-  for (const auto& [owner, now] : alive_by_owner(ledger, last.end)) {
-    const Share& then = before[owner];
+  for (const auto& [owner, now] : alive_by_owner(history, last.end)) {
+    const UsageEntry& then = before[owner];
     // An owner of other blocks than before may have fewer of them, or less in rests.
     if (now.requested <= then.requested || now.bytes <= then.bytes) continue;
-    Share more{"", now.bytes - then.bytes, now.requested - then.requested,
-               now.blocks - std::min(now.blocks, then.blocks)};
+    UsageEntry more{"", now.bytes - then.bytes, now.requested - then.requested,
+                    now.blocks - std::min(now.blocks, then.blocks)};
     const auto& [category, op, module, line] = owner;
     gather(growth.categories, std::string(name_of(category)), more);
-    gather(growth.ops, ledger.ops()[op], more);
-    gather(growth.modules, ledger.modules()[module], more);
-    gather(growth.lines, ledger.lines()[line], more);
+    gather(growth.ops, history.ops()[op], more);
+    gather(growth.modules, history.modules()[module], more);
+    gather(growth.lines, history.lines()[line], more);
     growth.bytes_per_iteration += more.bytes;
     grown.emplace(owner, more);
   }
-  for (std::vector<Share>* shares : {&growth.categories, &growth.ops, &growth.modules, &growth.lines})
-    sort_shares(*shares);
-  for (const BlockLife& block : ledger.blocks()) {
+  for (std::vector<UsageEntry>* shares : {&growth.categories, &growth.ops, &growth.modules, &growth.lines})
+    sort_entries(*shares);
+  for (const BlockLife& block : history.blocks()) {
     bool is_of_last = block.born != no_event && block.born >= last.begin && block.born < last.end;
     if (is_of_last && block.alive_after(last.end) && grown.contains(owner_key(block)))
       growth.blocks.push_back(&block);

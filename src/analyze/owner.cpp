@@ -1,8 +1,8 @@
+#include "torchmem/owner.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
-
-#include "torchmem/attribution.h"
 
 namespace torchmem {
 

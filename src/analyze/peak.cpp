@@ -43,7 +43,7 @@ std::optional<uint64_t> bytes_outside(const Run& run) {
 
 }  // namespace
 
-std::optional<PeakMoment> find_peak_moment(const Run& run, int32_t device) {
+std::optional<PeakPoint> find_peak_point(const Run& run, int32_t device) {
   const std::vector<Event>& trace = trace_of(run, device);
   if (trace.empty()) return std::nullopt;
   try {
@@ -51,7 +51,7 @@ std::optional<PeakMoment> find_peak_moment(const Run& run, int32_t device) {
     Highest highest(state.totals());
     replay(trace, trace.size(), state,
            [&](uint64_t i, const AllocatorState& after) { highest.see(i + 1, after.totals()); });
-    PeakMoment peak;
+    PeakPoint peak;
     peak.totals = highest.at_allocated();
     peak.peak_reserved = highest.at_reserved().reserved;
     uint64_t events = highest.allocated_events();
@@ -66,18 +66,18 @@ std::optional<PeakMoment> find_peak_moment(const Run& run, int32_t device) {
 std::optional<Peak> find_peak(const Run& run, int32_t device) {
   Peak peak;
   bool is_main = device == run.main_device();
-  peak.moment = find_peak_moment(run, device);
+  peak.point = find_peak_point(run, device);
   bool has_phases = is_main && peak_of_phases(run, peak);
-  if (!peak.moment) return has_phases ? std::optional(peak) : std::nullopt;
+  if (!peak.point) return has_phases ? std::optional(peak) : std::nullopt;
   // A run that died within a phase peaked perhaps there, after the last phase that has statistics.
-  if (!has_phases || peak.moment->totals.allocated > peak.allocated) {
-    peak.allocated = peak.moment->totals.allocated;
-    const Phase* phase = phase_at(run, device, peak.moment->event);
+  if (!has_phases || peak.point->totals.allocated > peak.allocated) {
+    peak.allocated = peak.point->totals.allocated;
+    const Phase* phase = phase_at(run, device, peak.point->event);
     peak.phase = phase ? std::optional(phase->name) : run.error ? run.error->phase : std::nullopt;
     peak.iteration = phase ? phase->iteration : run.error ? run.error->iteration : std::nullopt;
   }
-  if (peak.moment->peak_reserved > peak.reserved.value_or(0)) {
-    peak.reserved = peak.moment->peak_reserved;
+  if (peak.point->peak_reserved > peak.reserved.value_or(0)) {
+    peak.reserved = peak.point->peak_reserved;
     if (std::optional<uint64_t> outside = bytes_outside(run); outside && is_main)
       raise(peak.device_bytes, *outside + *peak.reserved);
   }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
-#include "torchmem/attribution.h"
-#include "torchmem/outcome.h"
+#include "torchmem/block_history.h"
+#include "torchmem/breakdown.h"
+#include "torchmem/point.h"
+#include "torchmem/run_result.h"
 
 namespace torchmem {
 
@@ -16,20 +18,20 @@ std::string pool_of(const Segment& segment) {
          (segment.is_large ? "large pool" : "small pool");
 }
 
-std::string text_of(const Run& run, const Ledger& ledger, const BlockLife& block) {
+std::string text_of(const Run& run, const BlockHistory& history, const BlockLife& block) {
   std::string text(name_of(block.category));
   if (block.tensor != no_tensor) {
     const std::string& name = run.tensors[static_cast<size_t>(block.tensor)].name;
     if (!name.empty()) text += " " + name;
   }
   for (const std::string* part :
-       {&ledger.ops()[block.op], &ledger.modules()[block.module], &ledger.lines()[block.line]}) {
+       {&history.ops()[block.op], &history.modules()[block.module], &history.lines()[block.line]}) {
     if (!part->empty()) text += ", " + *part;
   }
   return text;
 }
 
-HeldSegment held(const Run& run, const Ledger& ledger, const SegmentShare& share) {
+HeldSegment held(const Run& run, const BlockHistory& history, const SegmentUsage& share) {
   HeldSegment result{.pool = pool_of(share.segment),
                      .bytes = share.segment.total_size,
                      .free = share.inactive,
@@ -38,7 +40,7 @@ HeldSegment held(const Run& run, const Ledger& ledger, const SegmentShare& share
                      .largest = ""};
   if (share.holders.empty()) return result;
   result.largest_bytes = share.holders.front()->size;
-  result.largest = text_of(run, ledger, *share.holders.front());
+  result.largest = text_of(run, history, *share.holders.front());
   return result;
 }
 
@@ -48,20 +50,20 @@ std::optional<ReservedPeak> reserved_peak_of(const Run& run) {
   int32_t device = run.main_device();
   if (!run.devices().contains(device)) return std::nullopt;
   try {
-    Ledger ledger(run, device);
-    if (ledger.events() == 0) return std::nullopt;
-    Breakdown at = break_down(run, ledger, device, find_moment(run, ledger, device, "reserved-peak"));
+    BlockHistory history(run, device);
+    if (history.events() == 0) return std::nullopt;
+    Breakdown at = break_down(run, history, device, find_point(run, history, device, "reserved-peak"));
     ReservedPeak peak;
-    for (const Share& share : at.categories) {
+    for (const UsageEntry& share : at.categories) {
       if (share.bytes > 0) peak.uses[share.name] = share.bytes;
     }
     peak.uses["free in segments"] = at.totals.reserved - at.totals.active;
     if (at.totals.active > at.totals.allocated)
       peak.uses["freed, in use by a stream"] = at.totals.active - at.totals.allocated;
-    for (const SegmentShare& share : at.segments) {
+    for (const SegmentUsage& share : at.segments) {
       peak.pools[pool_of(share.segment)] += share.segment.total_size;
       if (share.inactive > 0 && peak.segments.size() < most_segments)
-        peak.segments.push_back(held(run, ledger, share));
+        peak.segments.push_back(held(run, history, share));
     }
     return peak;
   } catch (const Error&) {

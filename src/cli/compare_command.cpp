@@ -52,14 +52,14 @@ class CompareCommand : public Command {
     Job base;
     base.request = make_request(options_, "profile", common.log_level);
     base.device = choose_device(options_.device);
-    const std::vector<Outcome> outcomes = run_all(variant_jobs(base, variants_));
+    const std::vector<RunResult> outcomes = run_all(variant_jobs(base, variants_));
     result_written = true;
     write_results({{{"--markdown", markdown_}, [&] { return comparison_markdown(outcomes); }},
                    {{"--html", html_}, [&] { return comparison_html(outcomes); }},
                    {{"--json", common.json}, [&] { return json_text(comparison_json(outcomes)); }}},
                   [&] { return comparison_text(outcomes, output_style()); });
     ExitCode code = ExitCode::yes;
-    for (const Outcome& outcome : outcomes) {
+    for (const RunResult& outcome : outcomes) {
       if (outcome.run.error) code = std::max(code, exit_code_of(outcome.run.error->kind));
     }
     return code;
@@ -73,7 +73,7 @@ class CompareCommand : public Command {
   }
 
  private:
-  std::vector<Outcome> run_all(const std::vector<Job>& jobs) const {
+  std::vector<RunResult> run_all(const std::vector<Job>& jobs) const {
     Runner runner("compare", common.quiet, jobs_);
     return compare(runner, jobs);
   }

@@ -55,7 +55,7 @@ class GateCommand : public Command {
     outputs_.check();  // first of all: what else is wrong then goes where it is looked for
     outputs_checked = true;
     const GateQuestion question = read_question(*app_, options_, program);
-    const Outcome outcome = question.is_program ? measure_program(run_program()) : run_model();
+    const RunResult outcome = question.is_program ? measure_program(run_program()) : run_model();
     if (outcome.run.error) say_error(outcome.run, "");
     GateReport report = judge(question, outcome);
     if (report.error && report.error->kind == ErrorKind::decided_by_assumed_values)
@@ -64,7 +64,7 @@ class GateCommand : public Command {
     return report;
   }
 
-  Outcome run_model() const {
+  RunResult run_model() const {
     Job job;
     job.name = options_.model.model;
     job.request = make_request(options_.model, "profile", common.log_level);

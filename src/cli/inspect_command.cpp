@@ -64,7 +64,7 @@ class InspectCommand : public Command {
     std::optional<int32_t> device = device_asked();
     Run run = read_run_file(options_.model);
     const std::string& name = options_.model;
-    std::list<Analysis> devices = analyse_devices(run, report_.moments, device);
+    std::list<Analysis> devices = analyse_devices(run, report_.points, device);
     result_written = true;
     write_results({{{"--html", html_}, [&] { return html_report(run, name, device); }},
                    {{"--json", common.json},
@@ -89,7 +89,7 @@ class InspectCommand : public Command {
 
   // A model has no moments and no peak.
   void refuse_report_options() const {
-    const char* given = !report_.moments.empty()    ? "--at"
+    const char* given = !report_.points.empty()     ? "--at"
                         : report_.has_top           ? "--top"
                         : !report_.markdown.empty() ? "--markdown"
                                                     : nullptr;

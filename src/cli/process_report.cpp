@@ -8,8 +8,8 @@
 
 #include "launch/process_assumptions.h"
 #include "launch/process_states.h"
+#include "report/accuracy.h"
 #include "report/document.h"
-#include "report/fidelity.h"
 #include "report/style.h"
 #include "report/text.h"
 #include "run/assumption_json.h"

@@ -7,7 +7,7 @@
 #include "launch/engine_info.h"
 #include "launch/engine_process.h"
 #include "launch/run_progress.h"
-#include "report/fidelity.h"
+#include "report/accuracy.h"
 #include "torchmem/allocator_state.h"
 #include "torchmem/report.h"
 #include "torchmem/run_file.h"
@@ -78,7 +78,7 @@ class ProfileCommand : public Command {
   // A run that ended early may lack the moments that were asked for; what there is, is reported all the same.
   std::unique_ptr<Analysis> analyse(const Run& run) const {
     try {
-      return std::make_unique<Analysis>(run, run.main_device(), report_.moments);
+      return std::make_unique<Analysis>(run, run.main_device(), report_.points);
     } catch (const Error& error) {
       if (!run.error || error.kind() != ErrorKind::bad_usage) throw;
       std::cerr << "torchmem: " << error.what() << std::endl;

@@ -37,7 +37,7 @@ bool is_utf8_locale() {
 
 void add_report_options(CLI::App& app, ReportOptions& options) {
   const char* group = "Report";
-  app.add_option("--at", options.moments,
+  app.add_option("--at", options.points,
                  "Also show what the memory was made of at this moment: peak, reserved-peak, end, or a "
                  "phase's end such as forward:1 (of iteration 1); may be repeated")
       ->option_text("MOMENT")

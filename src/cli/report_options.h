@@ -10,7 +10,7 @@
 namespace torchmem {
 
 struct ReportOptions {
-  std::vector<std::string> moments;
+  std::vector<std::string> points;
   int64_t top = 0;
   bool has_top = false;
   std::string color = "auto";

@@ -14,7 +14,7 @@
 #include <optional>
 #include <system_error>
 
-#include "launch/warm_program.h"
+#include "launch/fork_server.h"
 
 extern char** environ;
 
@@ -92,12 +92,12 @@ size_t ChildGroup::start(const ChildOptions& options) {
 }
 
 pid_t ChildGroup::start_process(const ChildOptions& options) {
-  if (options.is_warm) {
+  if (options.has_fork_server) {
     std::vector<std::string> key = options.environment;
     key.push_back(options.arguments[0]);
-    std::unique_ptr<WarmProgram>& program = warm_[std::move(key)];
+    std::unique_ptr<ForkServer>& program = fork_servers_[std::move(key)];
     if (!program) {
-      program = std::make_unique<WarmProgram>(options.arguments[0], options.environment, signals_->before());
+      program = std::make_unique<ForkServer>(options.arguments[0], options.environment, signals_->before());
       spdlog::debug("loaded {} once, to fork each of its runs", options.arguments[0]);
     }
     if (std::optional<pid_t> copy = program->start(options.arguments[1])) {

@@ -14,7 +14,7 @@
 
 namespace torchmem {
 
-class WarmProgram;
+class ForkServer;
 
 struct ChildResult {
   int status = 0;            // as waitpid gives it
@@ -27,9 +27,9 @@ struct ChildOptions {
   bool output_to_stderr = false;         // its standard output goes to ours for errors
   // After an interruption: how long it may take to end before it is killed. Zero: it may take any time.
   std::chrono::milliseconds grace{0};
-  // The program serves (see WarmProgram) and is loaded once for all that have the same environment. It has
+  // The program serves (see ForkServer) and is loaded once for all that have the same environment. It has
   // one argument then.
-  bool is_warm = false;
+  bool has_fork_server = false;
 };
 
 // Several at once. While it lives, interruptions (SIGINT, SIGTERM, SIGHUP, SIGQUIT) do not
@@ -58,7 +58,8 @@ class ChildGroup {
   pid_t start_process(const ChildOptions& options);
 
   std::unique_ptr<HeldSignals> signals_;
-  std::map<std::vector<std::string>, std::unique_ptr<WarmProgram>> warm_;  // by program and environment
+  std::map<std::vector<std::string>, std::unique_ptr<ForkServer>>
+      fork_servers_;  // by program and environment
   std::vector<Child> children_;
   size_t started_ = 0;
   bool interrupted_ = false;

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "report/fidelity.h"
+#include "report/accuracy.h"
 #include "report/shortage.h"
 #include "report/text.h"
 #include "run/run_info_json.h"

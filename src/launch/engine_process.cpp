@@ -124,7 +124,7 @@ EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, boo
     request.device_kind = "virtual";
     if (request.command != "inspect") check_visible();
     libraries_.emplace(virtual_gpu_libraries());
-    child_.is_warm = one_of_many && !std::getenv("TORCHMEM_ENGINE");
+    child_.has_fork_server = one_of_many && !std::getenv("TORCHMEM_ENGINE");
     changes.insert(changes.end(), {{"LD_PRELOAD", libraries_->value(std::getenv("LD_PRELOAD"))},
                                    {"TORCHMEM_VGPU_PROFILE", profile_file_of(device, directory_.path())},
                                    {"TORCHMEM_VGPU_SPACE", address_space()},

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "report/accuracy.h"
 #include "report/document.h"
-#include "report/fidelity.h"
-#include "report/outcome_report.h"
 #include "report/run_header.h"
+#include "report/run_result_text.h"
 #include "report/table.h"
 #include "report/text.h"
 #include "run/phase_json.h"
@@ -40,7 +40,8 @@ Table trial_table(const char* title, TableColumn::Kind kind = TableColumn::Kind:
                 {.title = "change", .width = change_width, .is_optional = true}});
 }
 
-TableRow& add_trial(Table& table, const std::string& name, const Trial& trial, const Trial& base) {
+TableRow& add_trial(Table& table, const std::string& name, const VariantResult& trial,
+                    const VariantResult& base) {
   return table.add(
       {name, bytes_cell(trial.allocated), number_cell(saved_text(saved(base.allocated, trial.allocated))),
        bytes_cell(trial.reserved), number_cell(saved_text(saved(base.reserved, trial.reserved)))});
@@ -58,7 +59,7 @@ std::string check_text(const json& check) {
 }
 
 // Of a lever that saves: its line of code, what it costs, and what else is to be known.
-std::vector<std::string> lever_details(const LeverTrial& lever) {
+std::vector<std::string> lever_details(const LeverResult& lever) {
   std::vector<std::string> lines = {lever.code, "cost: " + lever.cost};
   if (std::string check = check_text(lever.check); !check.empty()) lines.push_back(check);
   if (lever.group == "precision" && lever.trial.phase == "load" && lever.trial.allocated_after_load) {
@@ -76,7 +77,7 @@ Table lever_table(const Advice& advice, const TextStyle* style) {
   add_trial(table, "as it is", advice.base, advice.base);
   auto add_all = [&](Verdict verdict, const char* title) {
     bool any = false;
-    for (const LeverTrial& lever : advice.levers) {
+    for (const LeverResult& lever : advice.levers) {
       if (verdict_of(lever, advice.base) != verdict) continue;
       if (!any && *title && style) table.add_text("\n");
       if (!any && *title) table.add_title(title);
@@ -98,7 +99,7 @@ Table lever_table(const Advice& advice, const TextStyle* style) {
 // The levers of that verdict, each with why.
 std::vector<std::string> names_of(const Advice& advice, Verdict verdict) {
   std::vector<std::string> lines;
-  for (const LeverTrial& lever : advice.levers) {
+  for (const LeverResult& lever : advice.levers) {
     if (verdict_of(lever, advice.base) != verdict) continue;
     std::string line = lever.trial.name;
     if (verdict == Verdict::does_not_apply) line += ": " + lever.why_not;
@@ -127,7 +128,7 @@ std::string list_text(const std::vector<std::string>& lines, const char* title, 
 
 Table combination_table(const Advice& advice) {
   Table table = trial_table("together", TableColumn::Kind::words);
-  for (const Trial& trial : advice.combinations) add_trial(table, trial.name, trial, advice.base);
+  for (const VariantResult& trial : advice.combinations) add_trial(table, trial.name, trial, advice.base);
   return table;
 }
 
@@ -177,7 +178,7 @@ GoalWords goal_words(const Advice& advice) {
                  "allocated " + size_text(goal.cheapest->allocated) + ", reserved " +
                      size_text(goal.cheapest->reserved) + " under that limit"};
   for (const std::string& name : goal.cheapest->levers) {
-    for (const LeverTrial& lever : advice.levers) {
+    for (const LeverResult& lever : advice.levers) {
       if (lever.trial.name == name) words.code.push_back(lever.code);
     }
   }
@@ -197,11 +198,11 @@ std::string goal_text(const Advice& advice, const TextStyle& style) {
 std::string decided_text(const Advice& advice) {
   if (advice.base.decided) return "";
   std::vector<std::string> names;
-  auto add = [&](const Trial& trial) {
+  auto add = [&](const VariantResult& trial) {
     if (trial.decided) names.push_back(trial.name);
   };
-  for (const LeverTrial& lever : advice.levers) add(lever.trial);
-  for (const Trial& trial : advice.combinations) add(trial);
+  for (const LeverResult& lever : advice.levers) add(lever.trial);
+  for (const VariantResult& trial : advice.combinations) add(trial);
   for (const FrontierPoint& point : advice.frontier) add(point.trial);
   if (advice.goal && advice.goal->cheapest) add(*advice.goal->cheapest);
   if (names.empty()) return "";
@@ -216,7 +217,7 @@ Document advice_document(const Advice& advice, const Run& about) {
   document.add_text(where_text(about));
   document.add_text("run: " + arguments_text(about));
   document.add_table(lever_table(advice, nullptr));
-  for (const LeverTrial& lever : advice.levers) {
+  for (const LeverResult& lever : advice.levers) {
     if (verdict_of(lever, advice.base) != Verdict::saves) continue;
     document.add_heading(lever.trial.name);
     document.add_list(lever_details(lever));
@@ -234,13 +235,13 @@ Document advice_document(const Advice& advice, const Run& about) {
   document.add_list(goal.lines);
   document.add_list(goal.code);
   document.add_text(decided_text(advice));
-  document.add_text(fidelity_line(about));
+  document.add_text(accuracy_line(about));
   return document;
 }
 
-json error_of(const Trial& trial) { return trial.error ? error_to_json(*trial.error) : json(); }
+json error_of(const VariantResult& trial) { return trial.error ? error_to_json(*trial.error) : json(); }
 
-json trial_json(const Trial& trial, const Trial& base) {
+json trial_json(const VariantResult& trial, const VariantResult& base) {
   json object = {
       {"name", trial.name}, {"levers", trial.levers}, {"price", trial.price}, {"error", error_of(trial)}};
   if (trial.allocated) object["allocated_bytes"] = *trial.allocated;
@@ -264,7 +265,7 @@ std::string advice_text(const Advice& advice, const Run& about, const TextStyle&
   for (const auto& [verdict, title] : listed) text += list_text(names_of(advice, verdict), title, style);
   if (!advice.combinations.empty()) text += "\n" + combination_table(advice).text(style);
   text += frontier_text(advice, style) + goal_text(advice, style);
-  return text + "\n" + wrap(decided_text(advice), 0, style) + fidelity_text(about, style);
+  return text + "\n" + wrap(decided_text(advice), 0, style) + accuracy_text(about, style);
 }
 
 std::string advice_markdown(const Advice& advice, const Run& about) {
@@ -276,9 +277,9 @@ std::string advice_html(const Advice& advice, const Run& about) {
 }
 
 json advice_json(const Advice& advice, const Run& about) {
-  const Trial& base = advice.base;
+  const VariantResult& base = advice.base;
   json levers = json::array();
-  for (const LeverTrial& lever : advice.levers) {
+  for (const LeverResult& lever : advice.levers) {
     json object = trial_json(lever.trial, base);
     object["group"] = lever.group;
     object["cost"] = lever.cost;
@@ -289,7 +290,7 @@ json advice_json(const Advice& advice, const Run& about) {
     levers.push_back(std::move(object));
   }
   json combinations = json::array();
-  for (const Trial& trial : advice.combinations) combinations.push_back(trial_json(trial, base));
+  for (const VariantResult& trial : advice.combinations) combinations.push_back(trial_json(trial, base));
   json frontier = json::array();
   for (const FrontierPoint& point : advice.frontier) {
     json object = trial_json(point.trial, base);
@@ -301,7 +302,7 @@ json advice_json(const Advice& advice, const Run& about) {
   json document = {{"schema", "torchmem.advise/1"},           {"torchmem", TORCHMEM_VERSION},
                    {"base", trial_json(base, base)},          {"levers", std::move(levers)},
                    {"combinations", std::move(combinations)}, {"checkpoint_frontier", std::move(frontier)},
-                   {"fidelity", fidelity_json(about)},        {"error", error_of(base)}};
+                   {"fidelity", accuracy_json(about)},        {"error", error_of(base)}};
   const json info = info_json(about.info);
   for (const char* name : {"model", "device", "software", "arguments"}) {
     if (info.contains(name)) document[name] = info[name];

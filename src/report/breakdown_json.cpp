@@ -11,16 +11,16 @@ namespace {
 // A segment can hold hundreds of thousands of blocks; the largest say what keeps it open.
 constexpr size_t most_holders = 10;
 
-json share_json(const Share& share) {
+json share_json(const UsageEntry& share) {
   return {{"name", share.name},
           {"bytes", share.bytes},
           {"requested_bytes", share.requested},
           {"blocks", share.blocks}};
 }
 
-json shares_json(const std::vector<Share>& shares) {
+json shares_json(const std::vector<UsageEntry>& shares) {
   json list = json::array();
-  for (const Share& share : shares) list.push_back(share_json(share));
+  for (const UsageEntry& share : shares) list.push_back(share_json(share));
   return list;
 }
 
@@ -35,7 +35,7 @@ json event_json(const Analysis& analysis, uint64_t event) {
 }
 
 json block_json(const Analysis& analysis, const BlockLife& block) {
-  const Ledger& ledger = analysis.ledger();
+  const BlockHistory& history = analysis.history();
   json object = {{"address", block.address},
                  {"bytes", block.size},
                  {"requested_bytes", block.requested},
@@ -48,9 +48,9 @@ json block_json(const Analysis& analysis, const BlockLife& block) {
       object["shape"] = tensor.shape;
     }
   }
-  if (block.op != 0) object["op"] = ledger.ops()[block.op];
-  if (block.module != 0) object["module"] = ledger.modules()[block.module];
-  if (block.line != 0) object["line"] = ledger.lines()[block.line];
+  if (block.op != 0) object["op"] = history.ops()[block.op];
+  if (block.module != 0) object["module"] = history.modules()[block.module];
+  if (block.line != 0) object["line"] = history.lines()[block.line];
   if (block.born != no_event) object["born"] = event_json(analysis, block.born);
   if (block.freed != no_event) object["until"] = event_json(analysis, block.freed);
   return object;
@@ -76,7 +76,7 @@ json rest_json(const std::vector<const BlockLife*>& blocks, size_t first) {
 }
 
 // Depth first, the root first.
-void add_modules(const ModuleShare& module, json& list) {
+void add_modules(const ModuleUsage& module, json& list) {
   json categories = json::object();
   for (size_t i = 0; i < category_count; ++i) {
     categories[std::string(name_of(static_cast<Category>(i)))] = module.by_category[i];
@@ -88,10 +88,10 @@ void add_modules(const ModuleShare& module, json& list) {
                  {"by_category", std::move(categories)}};
   if (!module.type.empty()) object["type"] = module.type;
   list.push_back(std::move(object));
-  for (const ModuleShare& child : module.children) add_modules(child, list);
+  for (const ModuleUsage& child : module.children) add_modules(child, list);
 }
 
-json segment_json(const Analysis& analysis, const SegmentShare& share, size_t most_blocks) {
+json segment_json(const Analysis& analysis, const SegmentUsage& share, size_t most_blocks) {
   const Segment& segment = share.segment;
   return {{"address", segment.address},
           {"stream", segment.stream},
@@ -116,7 +116,7 @@ json views_json(const Analysis& analysis, const Breakdown& breakdown, size_t mos
   json modules = json::array();
   add_modules(breakdown.root, modules);
   json segments = json::array();
-  for (const SegmentShare& share : breakdown.segments) {
+  for (const SegmentUsage& share : breakdown.segments) {
     segments.push_back(segment_json(analysis, share, most_blocks));
   }
   json views = {{"by_category", std::move(categories)},
@@ -141,12 +141,12 @@ json totals_json(const AllocatorTotals& totals, uint64_t largest_inactive) {
           {"largest_inactive_bytes", largest_inactive}};
 }
 
-json moment_json(const Analysis& analysis, const Breakdown& breakdown, size_t most_blocks) {
+json point_json(const Analysis& analysis, const Breakdown& breakdown, size_t most_blocks) {
   json object = totals_json(breakdown.totals, breakdown.largest_inactive);
-  object["moment"] = breakdown.moment.name;
-  object["events"] = breakdown.moment.events;
-  if (breakdown.moment.phase) object["phase"] = *breakdown.moment.phase;
-  if (breakdown.moment.iteration) object["iteration"] = *breakdown.moment.iteration;
+  object["moment"] = breakdown.point.name;
+  object["events"] = breakdown.point.events;
+  if (breakdown.point.phase) object["phase"] = *breakdown.point.phase;
+  if (breakdown.point.iteration) object["iteration"] = *breakdown.point.iteration;
   object.update(views_json(analysis, breakdown, most_blocks));
   return object;
 }

@@ -7,7 +7,7 @@
 
 namespace torchmem {
 
-// The "by_..." views of a moment. The largest `most_blocks` blocks are listed one by one, in all and of each
+// The "by_..." views of a point. The largest `most_blocks` blocks are listed one by one, in all and of each
 // segment; what is left out is stated as a sum.
 nlohmann::json views_json(const Analysis& analysis, const Breakdown& breakdown, size_t most_blocks);
 
@@ -15,7 +15,7 @@ nlohmann::json views_json(const Analysis& analysis, const Breakdown& breakdown, 
 nlohmann::json totals_json(const AllocatorTotals& totals, uint64_t largest_inactive);
 
 // The views with the moment's name, place and sums.
-nlohmann::json moment_json(const Analysis& analysis, const Breakdown& breakdown, size_t most_blocks);
+nlohmann::json point_json(const Analysis& analysis, const Breakdown& breakdown, size_t most_blocks);
 
 nlohmann::json growth_json(const Analysis& analysis, size_t most_blocks);
 

@@ -82,7 +82,8 @@ class Tables {
     return modules;
   }
 
-  std::string share_table(const char* title, const std::vector<Share>& shares, TableColumn::Kind kind) const {
+  std::string share_table(const char* title, const std::vector<UsageEntry>& shares,
+                          TableColumn::Kind kind) const {
     bool all_unknown = shares.size() == 1 && shares.front().name.empty();
     if (shares.empty() || all_unknown) return "";
     Table owners = table(title, kind);
@@ -125,14 +126,14 @@ std::string block_name(const Analysis& analysis, const BlockLife& block) {
 }
 
 std::string block_place(const Analysis& analysis, const BlockLife& block) {
-  const Ledger& ledger = analysis.ledger();
+  const BlockHistory& history = analysis.history();
   std::string text;
   auto add = [&](const std::string& part) {
     if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
   };
-  add(ledger.ops()[block.op]);
-  add(ledger.modules()[block.module]);
-  add(ledger.lines()[block.line]);
+  add(history.ops()[block.op]);
+  add(history.modules()[block.module]);
+  add(history.lines()[block.line]);
   std::string from = block.born == no_event ? "before the trace" : moment_of(analysis, block.born);
   add("from " + from + (block.freed == no_event ? " on" : " to " + moment_of(analysis, block.freed)));
   return text;
@@ -161,7 +162,7 @@ std::string segment_list(const Analysis& analysis, const Breakdown& breakdown, s
                          const TextStyle& style) {
   std::string text;
   for (size_t i = 0; i < breakdown.segments.size() && i < top; ++i) {
-    const SegmentShare& share = breakdown.segments[i];
+    const SegmentUsage& share = breakdown.segments[i];
     if (share.inactive == 0) break;
     std::string held = "nothing is in it: empty_cache() would release it";
     if (!share.holders.empty()) {
@@ -192,7 +193,7 @@ void add_categories(Table& table, const Breakdown& breakdown) {
   const uint64_t whole = breakdown.totals.allocated;
   uint64_t requested = 0;
   for (size_t i = 0; i < category_count; ++i) {
-    const Share& share = breakdown.categories[i];
+    const UsageEntry& share = breakdown.categories[i];
     requested += share.requested;
     if (share.bytes > 0)
       add_share(table, share.name, share.bytes, whole).tint = tint_of(static_cast<Category>(i));
@@ -200,7 +201,7 @@ void add_categories(Table& table, const Breakdown& breakdown) {
   add_share(table, "rounding, in these", whole - requested, whole).is_among = true;
 }
 
-void add_shares(Table& table, const std::vector<Share>& shares, uint64_t whole, size_t top) {
+void add_shares(Table& table, const std::vector<UsageEntry>& shares, uint64_t whole, size_t top) {
   uint64_t rest = 0;
   for (size_t i = 0; i < shares.size(); ++i) {
     if (i < top) {
@@ -226,14 +227,14 @@ std::string breakdown_text(const Analysis& analysis, const Breakdown& breakdown,
 
 std::string moments_text(const Analysis& analysis, const TextStyle& style) {
   std::string text;
-  for (const Breakdown& breakdown : analysis.moments()) {
-    const Moment& moment = breakdown.moment;
+  for (const Breakdown& breakdown : analysis.points()) {
+    const Point& point = breakdown.point;
     std::string where;  // a phase's own end says it already
-    if (moment.phase && !moment.name.starts_with(*moment.phase)) {
-      where = " (" + phase_name(*moment.phase, moment.iteration ? &*moment.iteration : nullptr) + ")";
+    if (point.phase && !point.name.starts_with(*point.phase)) {
+      where = " (" + phase_name(*point.phase, point.iteration ? &*point.iteration : nullptr) + ")";
     }
     std::string heading =
-        "\n" + tinted(style, Tint::bold, fitted(printable("at " + moment.name + where), style.width, style)) +
+        "\n" + tinted(style, Tint::bold, fitted(printable("at " + point.name + where), style.width, style)) +
         "\n";
     auto line = [&](const char* name, const std::string& value) {
       heading += named_line({.width = 14, .indent = 2}, name, value, style);
@@ -256,7 +257,7 @@ std::string growth_text(const Analysis& analysis, const TextStyle& style) {
                      " an iteration, from iteration " + std::to_string(growth.first_iteration) + " on" +
                      (growth.phase.empty() ? "" : ", mostly in " + growth.phase);
   text = tinted(style, Tint::yellow, fitted(text, style.width, style)) + "\n";
-  auto owner = [&](const char* what, const std::vector<Share>& shares) {
+  auto owner = [&](const char* what, const std::vector<UsageEntry>& shares) {
     if (shares.empty() || shares.front().name.empty()) return;
     text += named_line({.width = 14, .indent = 2}, what,
                        printable(shares.front().name) + ", " +

@@ -26,7 +26,7 @@ std::string growth_text(const Analysis& analysis, const TextStyle& style);
 // others.
 TableRow& add_share(Table& table, const std::string& name, uint64_t bytes, uint64_t whole);
 void add_categories(Table& table, const Breakdown& breakdown);
-void add_shares(Table& table, const std::vector<Share>& shares, uint64_t whole, size_t top);
+void add_shares(Table& table, const std::vector<UsageEntry>& shares, uint64_t whole, size_t top);
 
 // Of a category, operator, module or line; "(unknown)" for "".
 std::string owner_name(const std::string& name);

@@ -2,10 +2,10 @@
 
 #include <cstdio>
 
+#include "report/accuracy.h"
 #include "report/document.h"
-#include "report/fidelity.h"
-#include "report/outcome_report.h"
 #include "report/run_header.h"
+#include "report/run_result_text.h"
 #include "report/statistics.h"
 #include "report/text.h"
 #include "run/phase_json.h"
@@ -22,9 +22,9 @@ constexpr size_t cell_width = 13;
 constexpr size_t ratio_width = 9;
 
 // A run that ended before its end has peaks, but not those of the variant.
-bool is_measured(const Outcome& outcome) { return outcome.peak && !outcome.run.error; }
+bool is_measured(const RunResult& outcome) { return outcome.peak && !outcome.run.error; }
 
-std::string ratio_text(const Outcome& first, const Outcome& outcome) {
+std::string ratio_text(const RunResult& first, const RunResult& outcome) {
   if (!is_measured(first) || !is_measured(outcome) || first.peak->allocated == 0) return "-";
   char text[32];
   std::snprintf(text, sizeof text, "%.2f",
@@ -33,14 +33,14 @@ std::string ratio_text(const Outcome& first, const Outcome& outcome) {
 }
 
 // In Markdown a peak is called one, since the first column does not say it.
-Table comparison_table(const std::vector<Outcome>& outcomes, const TextStyle* style) {
+Table comparison_table(const std::vector<RunResult>& outcomes, const TextStyle* style) {
   std::vector<TableColumn> columns = {
       {.title = style ? "peak of" : "variant", .kind = TableColumn::Kind::words, .width = name_width}};
   for (const Statistic<Peak>& statistic : peak_statistics)
     columns.push_back({.title = style ? statistic.title : statistic.full_title, .width = cell_width});
   columns.push_back({.title = "ratio", .width = ratio_width, .is_optional = true});
   Table table(std::move(columns));
-  for (const Outcome& outcome : outcomes) {
+  for (const RunResult& outcome : outcomes) {
     TableRow& row = table.add({outcome.name});
     if (is_measured(outcome)) {
       for (const Statistic<Peak>& statistic : peak_statistics)
@@ -58,7 +58,7 @@ Table comparison_table(const std::vector<Outcome>& outcomes, const TextStyle* st
   return table;
 }
 
-std::string difference_text(const Outcome& first, const Outcome& outcome, const TextStyle& style) {
+std::string difference_text(const RunResult& first, const RunResult& outcome, const TextStyle& style) {
   if (!is_measured(outcome) || !first.categories || !outcome.categories) return "";
   std::string text;
   for (size_t i = 0; i < category_count; ++i) {
@@ -72,15 +72,15 @@ std::string difference_text(const Outcome& first, const Outcome& outcome, const 
 }
 
 // What is to be known of how far the numbers can be trusted, a line each.
-std::vector<std::string> fidelity_notes(const std::vector<Outcome>& outcomes) {
+std::vector<std::string> fidelity_notes(const std::vector<RunResult>& outcomes) {
   std::string assumed, unverified;
-  for (const Outcome& outcome : outcomes) {
+  for (const RunResult& outcome : outcomes) {
     auto note = [&](std::string& names) { names += (names.empty() ? "" : ", ") + outcome.name; };
     if (!outcome.run.assumptions.empty()) note(assumed);
     if (!is_verified(outcome.run)) note(unverified);
   }
   std::vector<std::string> notes;
-  for (const Outcome& outcome : outcomes) {
+  for (const RunResult& outcome : outcomes) {
     if (std::string decided = decision_text(outcome.run.assumptions); !decided.empty())
       notes.push_back(outcome.name + " may be wrong: " + decided);
   }
@@ -90,8 +90,8 @@ std::vector<std::string> fidelity_notes(const std::vector<Outcome>& outcomes) {
   return notes;
 }
 
-Document comparison_document(const std::vector<Outcome>& outcomes) {
-  const Outcome& first = outcomes.front();
+Document comparison_document(const std::vector<RunResult>& outcomes) {
+  const RunResult& first = outcomes.front();
   Document document("Variants of " + first.run.info.model.path);
   document.add_text(where_text(first.run));
   document.add_table(comparison_table(outcomes, nullptr));
@@ -102,8 +102,8 @@ Document comparison_document(const std::vector<Outcome>& outcomes) {
 
 }  // namespace
 
-std::string comparison_text(const std::vector<Outcome>& outcomes, const TextStyle& style) {
-  const Outcome& first = outcomes.front();
+std::string comparison_text(const std::vector<RunResult>& outcomes, const TextStyle& style) {
+  const RunResult& first = outcomes.front();
   std::string text =
       wrap(where_text(first.run), 0, style) + "\n" + comparison_table(outcomes, &style).text(style);
   std::string differences;
@@ -116,10 +116,10 @@ std::string comparison_text(const std::vector<Outcome>& outcomes, const TextStyl
   return text;
 }
 
-json comparison_json(const std::vector<Outcome>& outcomes) {
+json comparison_json(const std::vector<RunResult>& outcomes) {
   json variants = json::array();
-  const Outcome& first = outcomes.front();
-  for (const Outcome& outcome : outcomes) {
+  const RunResult& first = outcomes.front();
+  for (const RunResult& outcome : outcomes) {
     json variant = {{"name", outcome.name}};
     const json info = info_json(outcome.run.info);
     for (const char* name : {"arguments", "device"}) {
@@ -130,14 +130,14 @@ json comparison_json(const std::vector<Outcome>& outcomes) {
       variant["ratio"] =
           static_cast<double>(outcome.peak->allocated) / static_cast<double>(first.peak->allocated);
     }
-    variant["fidelity"] = fidelity_json(outcome.run);
+    variant["fidelity"] = accuracy_json(outcome.run);
     variant["error"] = outcome.run.error ? error_to_json(*outcome.run.error) : json();
     variants.push_back(std::move(variant));
   }
   json result = {{"schema", "torchmem.compare/1"}, {"torchmem", TORCHMEM_VERSION}};
   for (const char* name : {"model", "software"}) {
     // An engine that failed early may have said less than another.
-    for (const Outcome& outcome : outcomes) {
+    for (const RunResult& outcome : outcomes) {
       const json info = info_json(outcome.run.info);
       if (info.contains(name) && (!result.contains(name) || result[name].size() < info[name].size()))
         result[name] = info[name];
@@ -148,11 +148,11 @@ json comparison_json(const std::vector<Outcome>& outcomes) {
   return result;
 }
 
-std::string comparison_markdown(const std::vector<Outcome>& outcomes) {
+std::string comparison_markdown(const std::vector<RunResult>& outcomes) {
   return comparison_document(outcomes).markdown();
 }
 
-std::string comparison_html(const std::vector<Outcome>& outcomes) {
+std::string comparison_html(const std::vector<RunResult>& outcomes) {
   return comparison_document(outcomes).html();
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "report/fidelity.h"
-#include "report/outcome_report.h"
+#include "report/accuracy.h"
+#include "report/run_result_text.h"
 #include "report/table.h"
 #include "report/text.h"
 #include "run/phase_json.h"
@@ -22,8 +22,8 @@ constexpr size_t device_width = 21;
 constexpr size_t numbers_width = size_width + 2 * cell_width + 2;  // with the gap behind
 constexpr size_t bar_width = 38;
 
-const FitTrial* find_trial(const FitResult& result, uint64_t size) {
-  for (const FitTrial& trial : result.trials) {
+const SizeResult* find_trial(const FitResult& result, uint64_t size) {
+  for (const SizeResult& trial : result.trials) {
     if (trial.size == size) return &trial;
   }
   return nullptr;
@@ -31,7 +31,7 @@ const FitTrial* find_trial(const FitResult& result, uint64_t size) {
 
 // What the device holds besides what the allocator reserved.
 std::optional<uint64_t> context_bytes(const FitResult& result) {
-  for (const FitTrial& trial : result.trials) {
+  for (const SizeResult& trial : result.trials) {
     const std::optional<Peak>& peak = trial.outcome.peak;
     if (trial.outcome.run.error || !peak || !peak->device_bytes || !peak->reserved) continue;
     return *peak->device_bytes - std::min(*peak->device_bytes, *peak->reserved);
@@ -56,12 +56,12 @@ std::string range_text(uint64_t from, uint64_t to, uint64_t step) {
   return format_count(from) + " to " + format_count(to) + (step > 1 ? " by " + format_count(step) : "");
 }
 
-bool ran_out(const FitTrial& trial) {
+bool ran_out(const SizeResult& trial) {
   return trial.outcome.run.error && trial.outcome.run.error->kind == ErrorKind::out_of_memory;
 }
 
 std::string why_text(const FitResult& result, const TextStyle& style) {
-  for (const FitTrial& trial : result.trials) {
+  for (const SizeResult& trial : result.trials) {
     bool is_above = !result.largest || trial.size > *result.largest;
     if (is_above && trial.outcome.run.error)
       return wrap(format_count(trial.size) + ": " + error_text(trial.outcome.run), 0, style);
@@ -86,7 +86,7 @@ std::string none_text(const FitResult& result, const TextStyle& style) {
 // ", nor do 7 sizes above them, up to 10,624": what was run beyond the sizes right above the answer.
 std::string further_text(const FitResult& result) {
   auto first = std::find_if(result.trials.begin(), result.trials.end(),
-                            [&](const FitTrial& trial) { return trial.size > result.checked_through; });
+                            [&](const SizeResult& trial) { return trial.size > result.checked_through; });
   auto count = static_cast<uint64_t>(result.trials.end() - first);
   if (count == 0) return "";
   if (count == 1) return ", nor does " + format_count(first->size);
@@ -94,7 +94,7 @@ std::string further_text(const FitResult& result) {
 }
 
 std::string answer_text(const FitResult& result, const TextStyle& style) {
-  const FitTrial* trial = find_trial(result, *result.largest);
+  const SizeResult* trial = find_trial(result, *result.largest);
   std::string text = "largest " + result.dimension + ": " + format_count(*result.largest) + "\n";
   if (trial && trial->outcome.peak && trial->outcome.peak->reserved) {
     text += wrap("it reserves " + bytes_exactly(*trial->outcome.peak->reserved), 2, style);
@@ -111,7 +111,7 @@ std::string answer_text(const FitResult& result, const TextStyle& style) {
         2, style);
   }
   std::string holes, failures, why;
-  for (const FitTrial& other : result.trials) {
+  for (const SizeResult& other : result.trials) {
     if (other.size >= *result.largest || !other.outcome.run.error) continue;
     std::string& list = ran_out(other) ? holes : failures;
     list += (list.empty() ? "" : ", ") + format_count(other.size);
@@ -146,7 +146,7 @@ std::vector<FitPoint> without_equal(const std::vector<FitPoint>& points) {
 
 std::string curve_text(const FitResult& result, const TextStyle& style) {
   uint64_t room = reservable(result).value_or(0);
-  for (const FitTrial& trial : result.trials) {
+  for (const SizeResult& trial : result.trials) {
     if (trial.outcome.peak && trial.outcome.peak->reserved && !trial.outcome.run.error)
       room = std::max(room, *trial.outcome.peak->reserved);
   }
@@ -179,8 +179,8 @@ std::string one_text(const FitResult& result, const TextStyle& style) {
       result.trials.empty() ? "" : wrap(where_text(result.trials.front().outcome.run), 0, style) + "\n";
   text += result.largest ? answer_text(result, style) : none_text(result, style);
   if (!result.at_most) text += why_text(result, style);
-  const FitTrial* trial = result.largest ? find_trial(result, *result.largest) : nullptr;
-  return trial ? text + wrap(fidelity_line(trial->outcome.run), 0, style) : text;
+  const SizeResult* trial = result.largest ? find_trial(result, *result.largest) : nullptr;
+  return trial ? text + wrap(accuracy_line(trial->outcome.run), 0, style) : text;
 }
 
 // The devices for which `say` gives a reason to name them, and that reason.
@@ -189,7 +189,7 @@ std::string notes(const std::vector<FitResult>& results, const char* what, bool 
   std::string names;
   for (const FitResult& result : results) {
     bool any = std::any_of(result.trials.begin(), result.trials.end(),
-                           [&](const FitTrial& trial) { return applies(trial.outcome.run); });
+                           [&](const SizeResult& trial) { return applies(trial.outcome.run); });
     if (any) names += (names.empty() ? "" : ", ") + result.device;
   }
   return names.empty() ? "" : wrap(what + names, 0, style);
@@ -204,7 +204,7 @@ void add_none(Table& table, const FitResult& result, const TextStyle& style) {
         format_count(result.least) + " needs " + format_bytes(*result.unlimited->outcome.peak->reserved);
   }
   if (memory || result.trials.empty()) return;
-  const FitTrial& first = result.trials.front();
+  const SizeResult& first = result.trials.front();
   row.below = wrap(format_count(first.size) + " " + error_text(first.outcome.run), 2, style);
 }
 
@@ -223,7 +223,7 @@ std::string table_text(const std::vector<FitResult>& results, const TextStyle& s
       add_none(table, result, style);
       continue;
     }
-    const FitTrial* trial = find_trial(result, *result.largest);
+    const SizeResult* trial = find_trial(result, *result.largest);
     table.add({result.device, bytes_cell(result.capacity), format_count(*result.largest),
                bytes_cell(trial && trial->outcome.peak ? trial->outcome.peak->reserved : std::nullopt),
                result.at_most ? "(--max)" : format_count(result.checked_through)});
@@ -245,7 +245,7 @@ std::string table_text(const std::vector<FitResult>& results, const TextStyle& s
              style);
 }
 
-json trial_json(const FitTrial& trial) {
+json trial_json(const SizeResult& trial) {
   json result = {{"size", trial.size}, {"fits", !trial.outcome.run.error}};
   if (first_deciding(trial.outcome.run.assumptions)) result["decided_by_assumed_values"] = true;
   json peak = peak_summary_json(trial.outcome);
@@ -263,12 +263,12 @@ json result_json(const FitResult& result) {
   if (result.capacity) object["capacity_bytes"] = *result.capacity;
   if (auto bytes = reservable(result)) object["reservable_bytes"] = *bytes;
   if (auto bytes = context_bytes(result)) object["context_bytes"] = *bytes;
-  if (!result.trials.empty()) object["fidelity"] = fidelity_json(result.trials.back().outcome.run);
-  for (const FitTrial& trial : result.trials) {
-    if (result.largest == trial.size) object["fidelity"] = fidelity_json(trial.outcome.run);
+  if (!result.trials.empty()) object["fidelity"] = accuracy_json(result.trials.back().outcome.run);
+  for (const SizeResult& trial : result.trials) {
+    if (result.largest == trial.size) object["fidelity"] = accuracy_json(trial.outcome.run);
   }
   object["trials"] = json::array();
-  for (const FitTrial& trial : result.trials) object["trials"].push_back(trial_json(trial));
+  for (const SizeResult& trial : result.trials) object["trials"].push_back(trial_json(trial));
   if (result.unlimited) object["unlimited"] = trial_json(*result.unlimited);
   return object;
 }
@@ -284,7 +284,7 @@ std::optional<uint64_t> reservable(const FitResult& result) {
 
 std::vector<FitPoint> fit_curve(const FitResult& result) {
   std::vector<FitPoint> points;
-  for (const FitTrial& trial : result.trials) {
+  for (const SizeResult& trial : result.trials) {
     FitPoint point;
     point.size = trial.size;
     point.fits = !trial.outcome.run.error;
@@ -299,9 +299,9 @@ std::vector<FitPoint> fit_curve(const FitResult& result) {
   return points;
 }
 
-const FitTrial* first_decided(const std::vector<FitResult>& results) {
+const SizeResult* first_decided(const std::vector<FitResult>& results) {
   for (const FitResult& result : results) {
-    for (const FitTrial& trial : result.trials) {
+    for (const SizeResult& trial : result.trials) {
       if (first_deciding(trial.outcome.run.assumptions)) return &trial;
     }
     if (result.unlimited && first_deciding(result.unlimited->outcome.run.assumptions))
@@ -312,7 +312,7 @@ const FitTrial* first_decided(const std::vector<FitResult>& results) {
 
 std::string fit_answer_text(const std::vector<FitResult>& results, const TextStyle& style) {
   std::string text = results.size() == 1 ? one_text(results.front(), style) : table_text(results, style);
-  const FitTrial* decided = first_decided(results);
+  const SizeResult* decided = first_decided(results);
   if (!decided) return text;
   return wrap("This may be wrong: with " + results.front().dimension + " = " + format_count(decided->size) +
                   ", " + decision_text(decided->outcome.run.assumptions) + ".",
@@ -328,7 +328,7 @@ std::string fit_text(const std::vector<FitResult>& results, const TextStyle& sty
 json fit_json(const std::vector<FitResult>& results) {
   json result = {
       {"schema", "torchmem.fit/1"}, {"torchmem", TORCHMEM_VERSION}, {"dimension", results.front().dimension}};
-  const std::vector<FitTrial>& trials = results.front().trials;
+  const std::vector<SizeResult>& trials = results.front().trials;
   if (!trials.empty()) {
     const json info = info_json(trials.front().outcome.run.info);
     for (const char* name : {"model", "software", "arguments"}) {

@@ -7,29 +7,29 @@
 #include <string>
 #include <vector>
 
-#include "torchmem/outcome.h"
+#include "torchmem/run_result.h"
 #include "torchmem/text_style.h"
 
 namespace torchmem {
 
-struct FitTrial {
+struct SizeResult {
   uint64_t size = 0;
-  Outcome outcome;
+  RunResult outcome;
 };
 
 // One device's search.
 struct FitResult {
   std::string device;  // as --device has it
   std::string dimension;
-  uint64_t least = 1;                 // the smallest size that was allowed
-  uint64_t multiple = 1;              // only multiples of it were allowed
-  std::optional<uint64_t> largest;    // that was run and fits
-  uint64_t checked_through = 0;       // every size above `largest` up to this one was run and does not fit
-  bool at_most = false;               // `largest` is the largest size that was allowed
-  std::optional<uint64_t> limit;      // --limit: what the allocator may reserve, context excluded
-  std::optional<uint64_t> capacity;   // the device's memory, context and modules included
-  std::vector<FitTrial> trials;       // by size
-  std::optional<FitTrial> unlimited;  // none fits: the least size, with memory enough
+  uint64_t least = 1;                   // the smallest size that was allowed
+  uint64_t multiple = 1;                // only multiples of it were allowed
+  std::optional<uint64_t> largest;      // that was run and fits
+  uint64_t checked_through = 0;         // every size above `largest` up to this one was run and does not fit
+  bool at_most = false;                 // `largest` is the largest size that was allowed
+  std::optional<uint64_t> limit;        // --limit: what the allocator may reserve, context excluded
+  std::optional<uint64_t> capacity;     // the device's memory, context and modules included
+  std::vector<SizeResult> trials;       // by size
+  std::optional<SizeResult> unlimited;  // none fits: the least size, with memory enough
 };
 
 // One size of the curve of memory against size.
@@ -48,7 +48,7 @@ std::vector<FitPoint> fit_curve(const FitResult& result);
 std::optional<uint64_t> reservable(const FitResult& result);
 
 // The first run by which an assumed value decided what ran, over all results; null where there is none.
-const FitTrial* first_decided(const std::vector<FitResult>& results);
+const SizeResult* first_decided(const std::vector<FitResult>& results);
 
 // One result: the answer, what was checked, why the next size does not fit, what was assumed. Several: a
 // table.

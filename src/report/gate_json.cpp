@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "report/fidelity.h"
+#include "report/accuracy.h"
 #include "run/phase_json.h"
 #include "run/run_info_json.h"
 
@@ -30,7 +30,7 @@ json gate_json(const GateReport& report) {
     for (const char* name : {"model", "device", "software", "arguments"}) {
       if (info.contains(name)) result[name] = info[name];
     }
-    result["fidelity"] = fidelity_json(*report.run);
+    result["fidelity"] = accuracy_json(*report.run);
   }
   result["checks"] = json::array();
   for (const GateCheck& check : report.checks) {

@@ -4,9 +4,9 @@
 #include <cctype>
 #include <string_view>
 
-#include "report/fidelity.h"
+#include "report/accuracy.h"
 #include "report/markup.h"
-#include "report/outcome_report.h"
+#include "report/run_result_text.h"
 #include "report/style.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -128,7 +128,7 @@ std::string outcome_text(const GateReport& report) {
 }
 
 // How far that can be trusted.
-std::string trust_text(const GateReport& report) { return report.run ? fidelity_line(*report.run) : ""; }
+std::string trust_text(const GateReport& report) { return report.run ? accuracy_line(*report.run) : ""; }
 
 std::string problem_text(const GateReport& report) {
   const RunError& error = *report.error;

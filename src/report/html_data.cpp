@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "report/fidelity.h"
+#include "report/accuracy.h"
 #include "report/run_header.h"
 #include "report/text.h"
 #include "run/assumption_json.h"
@@ -69,7 +69,7 @@ json assumption_rows(const Run& run) {
 
 // From the trace, else what the segments hold at the end.
 uint64_t most_allocated(const Run& run, int32_t device) {
-  if (std::optional<PeakMoment> peak = find_peak_moment(run, device)) return peak->totals.allocated;
+  if (std::optional<PeakPoint> peak = find_peak_point(run, device)) return peak->totals.allocated;
   uint64_t bytes = 0;
   for (const Segment& segment : run.segments) {
     if (segment.device == device) bytes += segment.allocated_size;
@@ -103,7 +103,7 @@ json html_data(const Run& run, const std::string& name, std::optional<int32_t> o
   json result = {{"version", TORCHMEM_VERSION}, {"title", name}, {"facts", info_rows(run, name)}};
   result["peak"] = peak_json(run);
   if (run.is_ours) {
-    json fidelity = fidelity_json(run);
+    json fidelity = accuracy_json(run);
     result["fidelity"] = {{"complete", fidelity["complete"]},
                           {"verified", fidelity["verified"]},
                           {"doubt", doubt_text(run)},

@@ -10,7 +10,10 @@
 
 #include "report/columns.h"
 #include "report/html_data.h"
-#include "torchmem/attribution.h"
+#include "torchmem/block_history.h"
+#include "torchmem/breakdown.h"
+#include "torchmem/growth.h"
+#include "torchmem/owner.h"
 
 namespace torchmem {
 
@@ -288,12 +291,12 @@ json phases_json(const Run& run, int32_t device) {
 constexpr size_t growing_owners = 3;
 
 // What every iteration leaves behind, with the lines (else modules, else ops) that own most of it.
-json growth_json(const Run& run, const Ledger& ledger, int32_t device) {
-  std::optional<Growth> growth = find_growth(run, ledger, device);
+json growth_json(const Run& run, const BlockHistory& history, int32_t device) {
+  std::optional<Growth> growth = find_growth(run, history, device);
   if (!growth) return json();
   json owners = json::array();
-  for (const std::vector<Share>* shares : {&growth->lines, &growth->modules, &growth->ops}) {
-    for (const Share& share : *shares) {
+  for (const std::vector<UsageEntry>* shares : {&growth->lines, &growth->modules, &growth->ops}) {
+    for (const UsageEntry& share : *shares) {
       if (!share.name.empty() && owners.size() < growing_owners) owners.push_back({share.name, share.bytes});
     }
     if (!owners.empty()) break;
@@ -304,21 +307,21 @@ json growth_json(const Run& run, const Ledger& ledger, int32_t device) {
           {"owners", std::move(owners)}};
 }
 
-json device_json(const Run& run, int32_t number, const Ledger& ledger) {
+json device_json(const Run& run, int32_t number, const BlockHistory& history) {
   const std::vector<Event>& trace = trace_of(run, number);
   json device = {{"device", number},
-                 {"events", ledger.events()},
-                 {"peak", ledger.peak_events()},
-                 {"reserved_peak", ledger.reserved_peak_events()},
-                 {"ops", ledger.ops()},
-                 {"modules", ledger.modules()},
-                 {"module_types", ledger.module_types()},
-                 {"lines", ledger.lines()},
+                 {"events", history.events()},
+                 {"peak", history.peak_events()},
+                 {"reserved_peak", history.reserved_peak_events()},
+                 {"ops", history.ops()},
+                 {"modules", history.modules()},
+                 {"module_types", history.module_types()},
+                 {"lines", history.lines()},
                  {"phases", phases_json(run, number)},
-                 {"growth", growth_json(run, ledger, number)},
+                 {"growth", growth_json(run, history, number)},
                  {"notes", json::array()},
                  {"problem", json()}};
-  write_blocks(run, trace, ledger.blocks(), device);
+  write_blocks(run, trace, history.blocks(), device);
   write_segments(run, number, trace, device);
   return device;
 }
@@ -341,14 +344,14 @@ json html_device(const Run& run, int32_t device) {
   std::string problem;
   if (!trace_of(run, device).empty()) {
     try {
-      return device_json(run, device, Ledger(run, device));
+      return device_json(run, device, BlockHistory(run, device));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::bad_input) throw;
       problem = error.what();
     }
   }
   Run end = without_trace(run);
-  json result = device_json(end, device, Ledger(end, device));
+  json result = device_json(end, device, BlockHistory(end, device));
   if (!problem.empty()) {
     result["problem"] = problem + "\nOnly the final segments are shown.";
   } else if (!run.segments.empty()) {

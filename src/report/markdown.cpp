@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "report/accuracy.h"
 #include "report/breakdown_text.h"
-#include "report/fidelity.h"
 #include "report/markup.h"
 #include "report/module_tree.h"
 #include "report/phase_table.h"
@@ -35,7 +35,8 @@ Table owner_table(const char* title, bool has_own = false) {
   return Table(std::move(columns));
 }
 
-std::string share_markdown(const char* title, const std::vector<Share>& shares, uint64_t whole, size_t top) {
+std::string share_markdown(const char* title, const std::vector<UsageEntry>& shares, uint64_t whole,
+                           size_t top) {
   Table table = owner_table(title);
   add_shares(table, shares, whole, top);
   return table.markdown();
@@ -92,9 +93,9 @@ std::string moments_markdown(const Analysis& analysis, size_t top) {
     text += "Only the end is known: " + markdown_text(analysis.gap()) + ".\n\n" +
             breakdown_tables(*analysis.at_end(), top);
   }
-  for (const Breakdown& breakdown : analysis.moments()) {
+  for (const Breakdown& breakdown : analysis.points()) {
     text +=
-        folded("At " + html_escaped(breakdown.moment.name) + ": " + format_bytes(breakdown.totals.allocated) +
+        folded("At " + html_escaped(breakdown.point.name) + ": " + format_bytes(breakdown.totals.allocated) +
                    " allocated, " + format_bytes(breakdown.totals.reserved) + " reserved",
                breakdown_tables(breakdown, top));
   }
@@ -136,7 +137,7 @@ std::string profile_markdown(const Analysis& analysis, size_t top) {
   if (analysis.peak()) text += peak_markdown(*analysis.peak());
   text += moments_markdown(analysis, top);
   if (!run.phases.empty()) text += folded("Phases", phase_markdown(run));
-  return text + markdown_text(fidelity_line(run)) + "\n";
+  return text + markdown_text(accuracy_line(run)) + "\n";
 }
 
 std::string snapshot_markdown(const Run& run, const std::string& name, const std::list<Analysis>& analyses,
@@ -151,8 +152,8 @@ std::string snapshot_markdown(const Run& run, const std::string& name, const std
       Peak peak;
       peak.allocated = analysis.at_peak()->totals.allocated;
       peak.reserved = analysis.at_reserved_peak()->totals.reserved;
-      peak.phase = analysis.at_peak()->moment.phase;
-      peak.iteration = analysis.at_peak()->moment.iteration;
+      peak.phase = analysis.at_peak()->point.phase;
+      peak.iteration = analysis.at_peak()->point.iteration;
       text += peak_markdown(peak);
     }
     text += moments_markdown(analysis, top);

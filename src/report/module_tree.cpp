@@ -12,12 +12,12 @@ namespace {
 constexpr uint64_t least_part = 100;  // of the whole
 
 // The module below which the bytes are: follows children as long as there is one with bytes and nothing else.
-const ModuleShare& end_of_chain(const ModuleShare& start) {
-  const ModuleShare* module = &start;
+const ModuleUsage& end_of_chain(const ModuleUsage& start) {
+  const ModuleUsage* module = &start;
   while (module->own == 0) {
-    const ModuleShare* only = nullptr;
+    const ModuleUsage* only = nullptr;
     size_t with_bytes = 0;
-    for (const ModuleShare& child : module->children) {
+    for (const ModuleUsage& child : module->children) {
       if (child.inclusive == 0) continue;
       ++with_bytes;
       only = &child;
@@ -38,16 +38,16 @@ std::string below(const std::string& path, const std::string& above) {
 struct Candidate {
   uint64_t weight = 0;
   size_t depth = 0;
-  const ModuleShare* module = nullptr;
+  const ModuleUsage* module = nullptr;
   bool operator<(const Candidate& other) const {
     return std::tie(other.weight, depth, module->path) < std::tie(weight, other.depth, other.module->path);
   }
 };
 
-void add_shown(const ModuleShare& module, const std::unordered_set<const ModuleShare*>& chosen, size_t depth,
+void add_shown(const ModuleUsage& module, const std::unordered_set<const ModuleUsage*>& chosen, size_t depth,
                const std::string& above, std::vector<ShownModule>& shown) {
-  for (const ModuleShare& child : module.children) {
-    const ModuleShare& end = end_of_chain(child);
+  for (const ModuleUsage& child : module.children) {
+    const ModuleUsage& end = end_of_chain(child);
     if (!chosen.contains(&end)) continue;
     shown.push_back({&end, depth, below(end.path, above)});
     add_shown(end, chosen, depth + 1, end.path, shown);
@@ -56,15 +56,15 @@ void add_shown(const ModuleShare& module, const std::unordered_set<const ModuleS
 
 }  // namespace
 
-std::vector<ShownModule> modules_to_show(const ModuleShare& root, size_t most) {
+std::vector<ShownModule> modules_to_show(const ModuleUsage& root, size_t most) {
   std::set<Candidate> candidates;
-  auto offer = [&](const ModuleShare& module, size_t depth) {
-    for (const ModuleShare& child : module.children) {
+  auto offer = [&](const ModuleUsage& module, size_t depth) {
+    for (const ModuleUsage& child : module.children) {
       if (child.inclusive == 0 || child.inclusive < root.inclusive / least_part) continue;
       candidates.insert({child.inclusive >> std::min<size_t>(2 * depth, 63), depth, &end_of_chain(child)});
     }
   };
-  std::unordered_set<const ModuleShare*> chosen;
+  std::unordered_set<const ModuleUsage*> chosen;
   offer(root, 0);
   while (!candidates.empty() && chosen.size() < most) {
     Candidate largest = *candidates.begin();

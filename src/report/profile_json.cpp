@@ -1,5 +1,5 @@
+#include "report/accuracy.h"
 #include "report/breakdown_json.h"
-#include "report/fidelity.h"
 #include "run/phase_json.h"
 #include "run/run_info_json.h"
 #include "torchmem/report.h"
@@ -18,7 +18,7 @@ json peak_json(const Analysis& analysis, size_t most_blocks) {
   if (peak.device_bytes) object["device_bytes"] = *peak.device_bytes;
   if (peak.phase) object["phase"] = *peak.phase;
   if (peak.iteration) object["iteration"] = *peak.iteration;
-  if (peak.moment) object["at_peak"] = totals_json(peak.moment->totals, peak.moment->largest_inactive);
+  if (peak.point) object["at_peak"] = totals_json(peak.point->totals, peak.point->largest_inactive);
   // Views of another peak than the one stated would not add up to it.
   if (analysis.at_peak() && analysis.at_peak()->totals.allocated == peak.allocated) {
     object.update(views_json(analysis, *analysis.at_peak(), most_blocks));
@@ -40,17 +40,17 @@ json profile_json(const Analysis& analysis, size_t most_blocks) {
   result["phases"] = std::move(phases);
   if (analysis.peak()) result["peak"] = peak_json(analysis, most_blocks);
   if (analysis.at_reserved_peak()) {
-    result["reserved_peak"] = moment_json(analysis, *analysis.at_reserved_peak(), most_blocks);
+    result["reserved_peak"] = point_json(analysis, *analysis.at_reserved_peak(), most_blocks);
   }
-  if (!analysis.moments().empty()) {
-    json moments = json::array();
-    for (const Breakdown& moment : analysis.moments()) {
-      moments.push_back(moment_json(analysis, moment, most_blocks));
+  if (!analysis.points().empty()) {
+    json points = json::array();
+    for (const Breakdown& point : analysis.points()) {
+      points.push_back(point_json(analysis, point, most_blocks));
     }
-    result["moments"] = std::move(moments);
+    result["moments"] = std::move(points);
   }
   if (analysis.growth()) result["growth"] = growth_json(analysis, most_blocks);
-  result["fidelity"] = fidelity_json(run);
+  result["fidelity"] = accuracy_json(run);
   result["error"] = run.error ? error_to_json(*run.error) : json();
   return result;
 }

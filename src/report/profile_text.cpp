@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "report/accuracy.h"
 #include "report/breakdown_text.h"
-#include "report/fidelity.h"
 #include "report/phase_table.h"
 #include "report/run_header.h"
 #include "report/shortage.h"
@@ -18,7 +18,7 @@ bool has_expandable(const Analysis& analysis) {
   if (!analysis.at_peak()) return false;
   const auto& segments = analysis.at_peak()->segments;
   return std::any_of(segments.begin(), segments.end(),
-                     [](const SegmentShare& share) { return share.segment.is_expandable; });
+                     [](const SegmentUsage& share) { return share.segment.is_expandable; });
 }
 
 std::string peak_lines(const Analysis& analysis, const TextStyle& style) {
@@ -33,14 +33,14 @@ std::string peak_lines(const Analysis& analysis, const TextStyle& style) {
   if (peak.reserved) line("peak reserved", bytes_exactly(*peak.reserved));
   if (peak.device_bytes)
     line("peak on device", bytes_exactly(*peak.device_bytes) + ", with context and modules");
-  if (!peak.moment) return text;
-  const AllocatorTotals& totals = peak.moment->totals;
+  if (!peak.point) return text;
+  const AllocatorTotals& totals = peak.point->totals;
   uint64_t inactive = totals.reserved - totals.active;
   uint64_t cached = inactive - totals.inactive_split;
   if (inactive == 0) return text;
   line("fragmentation", format_bytes(totals.inactive_split) + " at the peak, free parts of segments in use");
   line("cached", format_bytes(cached) + (has_expandable(analysis) ? ", in expandable" : ", in whole") +
-                     " segments; largest free piece " + format_bytes(peak.moment->largest_inactive));
+                     " segments; largest free piece " + format_bytes(peak.point->largest_inactive));
   return text;
 }
 
@@ -82,7 +82,7 @@ std::string profile_text(const Analysis& analysis, const TextStyle& style) {
     text += tinted(style, Tint::red, fitted(printable(title), style.width, style)) + "\n" +
             wrap(without_vain_advice(run.error->message), 2, style) + "\n";
   }
-  return text + fidelity_text(run, style);
+  return text + accuracy_text(run, style);
 }
 
 }  // namespace torchmem

@@ -1,9 +1,9 @@
 #include <map>
 
+#include "report/accuracy.h"
 #include "report/document.h"
-#include "report/fidelity.h"
-#include "report/outcome_report.h"
 #include "report/run_header.h"
+#include "report/run_result_text.h"
 #include "report/shortage.h"
 #include "report/statistics.h"
 #include "report/style.h"
@@ -147,7 +147,7 @@ std::string scenario_text(const Scenario& scenario, const ScenarioResult& result
   if (!result.rows.empty()) text += "\n";
   for (const auto& [name, value] : sums(result, run))
     text += named_line({.width = name_width}, name, value, style);
-  return text + "\n" + fidelity_text(run, style);
+  return text + "\n" + accuracy_text(run, style);
 }
 
 std::string scenario_markdown(const Scenario& scenario, const ScenarioResult& result, const Run& run,
@@ -161,7 +161,7 @@ std::string scenario_markdown(const Scenario& scenario, const ScenarioResult& re
   std::vector<std::string> lines;
   for (const auto& [name, value] : sums(result, run)) lines.push_back(name + ": " + value);
   document.add_list(lines);
-  document.add_text(fidelity_line(run));
+  document.add_text(accuracy_line(run));
   return document.markdown();
 }
 
@@ -196,7 +196,7 @@ json scenario_json(const Scenario& scenario, const ScenarioResult& result, const
     if (info.contains(name)) document[name] = info[name];
   }
   if (!result.rows.empty()) {
-    document["fidelity"] = fidelity_json(run);  // of what ran
+    document["fidelity"] = accuracy_json(run);  // of what ran
     document["peak"] = {{"allocated_bytes", result.rows.back().peak_allocated},
                         {"reserved_bytes", result.rows.back().peak_reserved}};
   }

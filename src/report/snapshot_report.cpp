@@ -71,10 +71,10 @@ void add_analysis(const Analysis& analysis, const End& end, size_t most_blocks, 
     object["peak"].update(views_json(analysis, *analysis.at_peak(), most_blocks));
   }
   if (analysis.at_reserved_peak()) {
-    object["reserved_peak"] = moment_json(analysis, *analysis.at_reserved_peak(), most_blocks);
+    object["reserved_peak"] = point_json(analysis, *analysis.at_reserved_peak(), most_blocks);
   }
-  for (const Breakdown& moment : analysis.moments()) {
-    object["moments"].push_back(moment_json(analysis, moment, most_blocks));
+  for (const Breakdown& point : analysis.points()) {
+    object["moments"].push_back(point_json(analysis, point, most_blocks));
   }
   if (analysis.growth()) object["growth"] = growth_json(analysis, most_blocks);
 }
@@ -90,7 +90,7 @@ std::string device_lines(const Run& run, const Analysis& analysis, const TextSty
     line("trace:", counted(trace->size(), "event") + ", " +
                        counted(count_of(*trace, Action::alloc), "allocation") + ", " +
                        counted(count_of(*trace, Action::oom), "out-of-memory error"));
-    if (std::optional<PeakMoment> peak = find_peak_moment(run, device)) {
+    if (std::optional<PeakPoint> peak = find_peak_point(run, device)) {
       line("peak:", "allocated " + bytes_exactly(peak->totals.allocated));
       line("", "reserved  " + bytes_exactly(peak->peak_reserved));
     } else {
@@ -144,7 +144,7 @@ json snapshot_json(const Run& run, const std::string& name, const std::list<Anal
       object["allocations"] = count_of(*trace, Action::alloc);
       object["out_of_memory"] = count_of(*trace, Action::oom);
     }
-    if (std::optional<PeakMoment> peak = find_peak_moment(run, device)) {
+    if (std::optional<PeakPoint> peak = find_peak_point(run, device)) {
       object["peak"] = {{"allocated_bytes", peak->totals.allocated},
                         {"reserved_bytes", peak->peak_reserved},
                         {"event", peak->event}};

@@ -45,14 +45,14 @@ ModelFacts model_facts(const json& model) {
   return facts;
 }
 
-bool is_unmeasured(const Trial& trial) {
+bool is_unmeasured(const VariantResult& trial) {
   return trial.error ? trial.error->kind == ErrorKind::interrupted : !trial.allocated;
 }
 
 // What an interruption left without a number.
 void drop_unmeasured(Advice& advice) {
   std::erase_if(advice.levers,
-                [](const LeverTrial& lever) { return lever.why_not.empty() && is_unmeasured(lever.trial); });
+                [](const LeverResult& lever) { return lever.why_not.empty() && is_unmeasured(lever.trial); });
   std::erase_if(advice.combinations, is_unmeasured);
   std::erase_if(advice.frontier, [](const FrontierPoint& point) { return is_unmeasured(point.trial); });
   if (advice.goal && !advice.goal->cheapest) advice.goal.reset();
@@ -79,7 +79,7 @@ class AdviseStudy {
     sets.insert(sets.begin(), LeverSet{});
     for (auto next = sets.begin(); next != sets.end() && !goal.cheapest && !executor_.interrupted();) {
       auto end = next + std::min(static_cast<ptrdiff_t>(executor_.at_once()), sets.end() - next);
-      for (Trial& result : runs_.run({next, end}, limit)) {
+      for (VariantResult& result : runs_.run({next, end}, limit)) {
         ++goal.tried;
         if (!result.error && !goal.cheapest) goal.cheapest = std::move(result);
       }
@@ -109,16 +109,16 @@ class AdviseStudy {
         sets.push_back({lever.name});
         rows.push_back(advice_.levers.size());
       }
-      LeverTrial& row = advice_.levers.emplace_back();
+      LeverResult& row = advice_.levers.emplace_back();
       row.group = lever.facts.group;
       row.cost = lever.facts.cost;
       row.code = lever.facts.code;
       row.why_not = why_not ? why_not : "";
       row.trial.name = lever.name;
     }
-    std::vector<Trial> results = runs_.run(sets);
+    std::vector<VariantResult> results = runs_.run(sets);
     for (size_t i = 0; i < results.size(); ++i) advice_.levers[rows[i]].trial = std::move(results[i]);
-    for (LeverTrial& row : advice_.levers) {
+    for (LeverResult& row : advice_.levers) {
       const json& rewritten = row.trial.rewritten;
       const json inplace = rewritten.is_object() ? rewritten.value("inplace", json()) : json();
       if (row.group == "inplace" && inplace.is_object() && inplace.value("rewritten", 0) == 0)
@@ -128,7 +128,7 @@ class AdviseStudy {
 
   // Results of rewritten code are compared on the CPU before its numbers count.
   void check_rewrites() {
-    for (LeverTrial& row : advice_.levers) {
+    for (LeverResult& row : advice_.levers) {
       if (!row.why_not.empty() || row.trial.error || row.trial.rewritten.is_null()) continue;
       Job job = runs_.job_of({row.trial.name});
       job.request.command = "check";
@@ -145,7 +145,7 @@ class AdviseStudy {
   std::vector<std::string> best_of_groups() const {
     std::set<std::string> groups;
     std::vector<std::string> best;
-    for (const LeverTrial& lever : advice_.levers) {
+    for (const LeverResult& lever : advice_.levers) {
       if (verdict_of(lever, advice_.base) == Verdict::saves && groups.insert(lever.group).second)
         best.push_back(lever.trial.name);
     }
@@ -159,18 +159,18 @@ class AdviseStudy {
     for (size_t i = 0; i < best.size() && i < best_levers; ++i) {
       for (size_t j = i + 1; j < best.size() && j < best_levers; ++j) pairs.push_back({best[i], best[j]});
     }
-    for (Trial& result : runs_.run(pairs)) {
+    for (VariantResult& result : runs_.run(pairs)) {
       if (!result.error) advice_.combinations.push_back(std::move(result));
     }
     rank(advice_);
     if (advice_.combinations.empty() || !advice_.combinations.front().allocated) return;
-    Trial together = advice_.combinations.front();
+    VariantResult together = advice_.combinations.front();
     for (const std::string& name : best) {
       if (executor_.interrupted()) return;
       if (std::find(together.levers.begin(), together.levers.end(), name) != together.levers.end()) continue;
       LeverSet larger = together.levers;
       larger.push_back(name);
-      Trial result = std::move(runs_.run({larger}).front());
+      VariantResult result = std::move(runs_.run({larger}).front());
       if (!result.error && result.allocated && *result.allocated < *together.allocated)
         together = std::move(result);
     }
@@ -178,7 +178,7 @@ class AdviseStudy {
   }
 
   void run_checkpoints() {
-    bool applies = std::any_of(advice_.levers.begin(), advice_.levers.end(), [](const LeverTrial& lever) {
+    bool applies = std::any_of(advice_.levers.begin(), advice_.levers.end(), [](const LeverResult& lever) {
       return lever.group == "checkpoint" && lever.why_not.empty();
     });
     if (!applies) return;
@@ -198,7 +198,7 @@ class AdviseStudy {
 AdviseAnswer run_advise(const Job& base, std::optional<uint64_t> goal_bytes, RunExecutor& executor) {
   AdviseAnswer answer;
   answer.base = executor.run_one(base);
-  answer.advice.base = trial_of(base.name, answer.base);
+  answer.advice.base = variant_result_of(base.name, answer.base);
   if (answer.has_failed()) return answer;
   AdviseStudy study(base, answer.advice, executor);
   study.run();

@@ -41,7 +41,7 @@ void order_blocks(std::vector<CheckpointModule>& blocks, std::optional<uint64_t>
   std::vector<Job> jobs;
   for (const CheckpointModule& block : blocks) jobs.push_back(checkpointed(base, {block.path}));
   executor.run(jobs, [&](size_t index, const Run& run) {
-    Trial trial = trial_of(jobs[index].name, run);
+    VariantResult trial = variant_result_of(jobs[index].name, run);
     if (trial.error || !trial.allocated) return;
     blocks[index].worth = (static_cast<double>(*allocated) - static_cast<double>(*trial.allocated)) /
                           static_cast<double>(std::max<size_t>(blocks[index].leaves, 1));
@@ -66,8 +66,9 @@ std::vector<FrontierPoint> run_frontier(const std::vector<CheckpointModule>& blo
     jobs.push_back(checkpointed(base, point.modules));
     frontier.push_back(std::move(point));
   }
-  executor.run(
-      jobs, [&](size_t index, const Run& run) { frontier[index].trial = trial_of(jobs[index].name, run); });
+  executor.run(jobs, [&](size_t index, const Run& run) {
+    frontier[index].trial = variant_result_of(jobs[index].name, run);
+  });
   return frontier;
 }
 

@@ -22,10 +22,11 @@ std::vector<Job> variant_jobs(const Job& base, const std::vector<std::string>& v
   return jobs;
 }
 
-std::vector<Outcome> compare(RunExecutor& executor, const std::vector<Job>& jobs) {
-  std::vector<Outcome> outcomes(jobs.size());
-  executor.run(
-      jobs, [&](size_t index, Run run) { outcomes[index] = outcome_of(jobs[index].name, std::move(run)); });
+std::vector<RunResult> compare(RunExecutor& executor, const std::vector<Job>& jobs) {
+  std::vector<RunResult> outcomes(jobs.size());
+  executor.run(jobs, [&](size_t index, Run run) {
+    outcomes[index] = run_result_of(jobs[index].name, std::move(run));
+  });
   return outcomes;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launch/run_executor.h"
-#include "torchmem/outcome.h"
+#include "torchmem/run_result.h"
 
 namespace torchmem {
 
@@ -14,6 +14,6 @@ namespace torchmem {
 std::vector<Job> variant_jobs(const Job& base, const std::vector<std::string>& variants);
 
 // What each comes to, in the jobs' order; a trace is kept no longer than it takes to look at it.
-std::vector<Outcome> compare(RunExecutor& executor, const std::vector<Job>& jobs);
+std::vector<RunResult> compare(RunExecutor& executor, const std::vector<Job>& jobs);
 
 }  // namespace torchmem

@@ -30,7 +30,7 @@ struct Search {
 
 void Search::take(uint64_t size, Run run) {
   if (const auto& total = run.info.device.total_bytes) result.capacity = *total;
-  Outcome outcome = outcome_of(std::to_string(size), std::move(run));
+  RunResult outcome = run_result_of(std::to_string(size), std::move(run));
   sizes.add(size, !outcome.run.error, outcome.peak ? outcome.peak->reserved.value_or(0) : 0,
             outcome.peak ? outcome.peak->allocated : 0);
   result.trials.push_back({size, std::move(outcome)});
@@ -42,7 +42,7 @@ FitResult Search::finish() {
   result.checked_through = sizes.checked_through();
   result.at_most = sizes.at_most();
   std::sort(result.trials.begin(), result.trials.end(),
-            [](const FitTrial& a, const FitTrial& b) { return a.size < b.size; });
+            [](const SizeResult& a, const SizeResult& b) { return a.size < b.size; });
   return std::move(result);
 }
 
@@ -86,8 +86,8 @@ class FitStudy {
     std::vector<Job> jobs;
     std::vector<FitResult*> whose;
     for (Search& search : searches_) {
-      const std::vector<FitTrial>& trials = search.result.trials;
-      bool ran_out = std::any_of(trials.begin(), trials.end(), [](const FitTrial& trial) {
+      const std::vector<SizeResult>& trials = search.result.trials;
+      bool ran_out = std::any_of(trials.begin(), trials.end(), [](const SizeResult& trial) {
         return is_of_kind(trial.outcome.run, ErrorKind::out_of_memory);
       });
       if (search.sizes.largest() || !ran_out) continue;
@@ -99,7 +99,7 @@ class FitStudy {
     }
     if (jobs.empty()) return;
     executor_.run(jobs, [&](size_t index, Run run) {
-      whose[index]->unlimited = FitTrial{whose[index]->least, outcome_of("unlimited", std::move(run))};
+      whose[index]->unlimited = SizeResult{whose[index]->least, run_result_of("unlimited", std::move(run))};
     });
   }
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "launch/engine_info.h"
-#include "report/fidelity.h"
-#include "report/outcome_report.h"
+#include "report/accuracy.h"
+#include "report/run_result_text.h"
 #include "report/text.h"
 #include "run/utf8.h"
 
@@ -33,7 +33,7 @@ void check_ended_well(const ProgramResult& result) {
 }
 
 // What there is more of where a check failed.
-void explain(const Outcome& outcome, const GateNumbers* baseline, GateReport& report) {
+void explain(const RunResult& outcome, const GateNumbers* baseline, GateReport& report) {
   for (const GateCheck& check : report.checks) {
     if (check.passed()) continue;
     bool is_allocated = check.metric == Metric::allocated;
@@ -57,7 +57,7 @@ void doubt(const GateQuestion& question, const Run& run, const std::string& star
   if (question.updates) report.error->message += " The baseline was not written.";
 }
 
-void check(const GateQuestion& question, const Outcome& outcome, GateReport& report) {
+void check(const GateQuestion& question, const RunResult& outcome, GateReport& report) {
   const Baseline now = baseline_of(outcome);
   report.numbers = now.numbers;
   const GateNumbers* before = nullptr;
@@ -71,17 +71,17 @@ void check(const GateQuestion& question, const Outcome& outcome, GateReport& rep
 
 }  // namespace
 
-Outcome measure_model(RunExecutor& executor, const Job& job) {
+RunResult measure_model(RunExecutor& executor, const Job& job) {
   Run run = executor.run_one(job);
   std::optional<ReservedPeak> reserved_peak = reserved_peak_of(run);
-  Outcome outcome = outcome_of("", std::move(run));
+  RunResult outcome = run_result_of("", std::move(run));
   outcome.reserved_peak = std::move(reserved_peak);
   return outcome;
 }
 
-Outcome measure_program(ProgramResult result) {
+RunResult measure_program(ProgramResult result) {
   check_ended_well(result);
-  Outcome outcome;
+  RunResult outcome;
   for (const torchmem_process_state& process : result.processes) {
     if (!is_measured(process)) {
       throw Error(ErrorKind::model_failed,
@@ -99,7 +99,7 @@ Outcome measure_program(ProgramResult result) {
   return outcome;
 }
 
-GateReport judge(const GateQuestion& question, const Outcome& outcome) {
+GateReport judge(const GateQuestion& question, const RunResult& outcome) {
   const Run& run = outcome.run;
   GateReport report;
   report.run = run;

@@ -27,7 +27,7 @@ struct GateQuestion {
 };
 
 // Runs the model once. What goes wrong is in the outcome's run.
-Outcome measure_model(RunExecutor& executor, const Job& job);
+RunResult measure_model(RunExecutor& executor, const Job& job);
 
 // What is left of a program that has ended.
 struct ProgramResult {
@@ -40,12 +40,12 @@ struct ProgramResult {
 
 // The highest of its processes and devices. Throws Error(interrupted, assumed_reads, model_failed) where the
 // program was ended, failed, or left no peak that is its own.
-Outcome measure_program(ProgramResult result);
+RunResult measure_program(ProgramResult result);
 
 // The answer; nothing is written. An error of the run is the report's, and out of memory the verdict. Where
 // an assumed value decided what ran and that is not allowed, the report's error is
 // ErrorKind::decided_by_assumed_values. Throws Error(bad_usage, bad_input) for a subject that was not
 // measured, and for a baseline of something else.
-GateReport judge(const GateQuestion& question, const Outcome& outcome);
+GateReport judge(const GateQuestion& question, const RunResult& outcome);
 
 }  // namespace torchmem

@@ -25,15 +25,16 @@ Job LeverRuns::job_of(const LeverSet& levers) const {
   return job;
 }
 
-std::vector<Trial> LeverRuns::run(const std::vector<LeverSet>& sets, std::optional<uint64_t> limit_bytes) {
+std::vector<VariantResult> LeverRuns::run(const std::vector<LeverSet>& sets,
+                                          std::optional<uint64_t> limit_bytes) {
   std::vector<Job> jobs;
   for (const LeverSet& set : sets) {
     jobs.push_back(job_of(set));
     if (limit_bytes) jobs.back().request.limit_bytes = limit_bytes;
   }
-  std::vector<Trial> trials(jobs.size());
+  std::vector<VariantResult> trials(jobs.size());
   executor_.run(jobs, [&](size_t index, const Run& run) {
-    trials[index] = trial_of(jobs[index].name, run);
+    trials[index] = variant_result_of(jobs[index].name, run);
     trials[index].levers = sets[index];
     for (const std::string& name : sets[index]) trials[index].price += price_of(name);
   });

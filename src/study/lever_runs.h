@@ -23,7 +23,7 @@ class LeverRuns {
 
   // What came of each set, in their order, with its levers and what they cost together. `limit_bytes`: what
   // the allocator may reserve.
-  std::vector<Trial> run(const std::vector<LeverSet>& sets, std::optional<uint64_t> limit_bytes = {});
+  std::vector<VariantResult> run(const std::vector<LeverSet>& sets, std::optional<uint64_t> limit_bytes = {});
 
  private:
   const Job& base_;

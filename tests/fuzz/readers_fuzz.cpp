@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "torchmem/attribution.h"
+#include "torchmem/breakdown.h"
 #include "torchmem/error.h"
+#include "torchmem/growth.h"
 #include "torchmem/run_file.h"
 #include "torchmem/stream.h"
 
@@ -102,12 +103,12 @@ void expect_no_surprise(const std::string& good, unsigned seed, Read read) {
 // Whose the bytes are is asked of whatever was read.
 void attribute(const torchmem::Run& run) {
   for (int32_t device = 0; device < static_cast<int32_t>(run.traces.size()); ++device) {
-    Ledger ledger(run, device);
+    BlockHistory history(run, device);
     for (const char* name : {"peak", "reserved-peak", "end"}) {
-      Breakdown parts = break_down(run, ledger, device, find_moment(run, ledger, device, name));
+      Breakdown parts = break_down(run, history, device, find_point(run, history, device, name));
       ASSERT_EQ(parts.root.inclusive, parts.totals.allocated);
     }
-    find_growth(run, ledger, device);
+    find_growth(run, history, device);
   }
 }
 

@@ -21,8 +21,8 @@ std::string error_of(const std::function<void()>& what) {
   return "";
 }
 
-Outcome outcome_with(const json& facts) {
-  Outcome outcome;
+RunResult outcome_with(const json& facts) {
+  RunResult outcome;
   outcome.run.info = torchmem::info_from_json(facts);
   outcome.peak = Peak{};
   outcome.peak->allocated = 1000;

@@ -1,7 +1,10 @@
+#include "torchmem/breakdown.h"
+
 #include <gtest/gtest.h>
 
 #include "recorder.h"
-#include "torchmem/attribution.h"
+#include "torchmem/block_history.h"
+#include "torchmem/point.h"
 #include "torchmem/run_file.h"
 
 namespace torchmem {
@@ -11,9 +14,9 @@ using test::KiB;
 using test::MiB;
 using test::Recorder;
 
-std::vector<std::string> rows(const std::vector<Share>& shares) {
+std::vector<std::string> rows(const std::vector<UsageEntry>& shares) {
   std::vector<std::string> rows;
-  for (const Share& share : shares) {
+  for (const UsageEntry& share : shares) {
     rows.push_back(share.name + " " + std::to_string(share.bytes) + " " + std::to_string(share.requested) +
                    " " + std::to_string(share.blocks));
   }
@@ -22,7 +25,7 @@ std::vector<std::string> rows(const std::vector<Share>& shares) {
 
 using Rows = std::vector<std::string>;
 
-Moment after(uint64_t events) { return {"here", events, {}, {}}; }
+Point after(uint64_t events) { return {"here", events, {}, {}}; }
 
 // Two segments; in the first a parameter, a hole and an activation, the second free.
 Recorder small_model() {
@@ -43,9 +46,9 @@ Recorder small_model() {
 
 TEST(Breakdown, ByCategory) {
   Recorder recorder = small_model();
-  Ledger ledger(recorder.run, 0);
-  Breakdown parts = break_down(recorder.run, ledger, 0, after(9));
-  EXPECT_EQ(parts.moment.name, "here");
+  BlockHistory history(recorder.run, 0);
+  Breakdown parts = break_down(recorder.run, history, 0, after(9));
+  EXPECT_EQ(parts.point.name, "here");
   EXPECT_EQ(parts.totals.allocated, 1024u + 4096 + 512 + 512);
   EXPECT_EQ(parts.totals.requested, 1000u + 4096 + 4 + 512);
   EXPECT_EQ(parts.totals.reserved, 22 * MiB);
@@ -54,20 +57,20 @@ TEST(Breakdown, ByCategory) {
                   "inputs 0 0 0", "activations 4096 4096 1", "outputs 512 4 1", "temporaries 0 0 0",
                   "workspaces 0 0 0", "other 512 512 1"}));
   // Before the temporary was freed.
-  parts = break_down(recorder.run, ledger, 0, after(7));
+  parts = break_down(recorder.run, history, 0, after(7));
   EXPECT_EQ(parts.categories[static_cast<size_t>(Category::temporaries)].bytes, 2048u);
   EXPECT_EQ(parts.totals.allocated, 1024u + 2048 + 4096 + 512 + 512);
 }
 
 TEST(Breakdown, ByOpAndLineLargestFirst) {
   Recorder recorder = small_model();
-  Ledger ledger(recorder.run, 0);
-  Breakdown parts = break_down(recorder.run, ledger, 0, after(9));
+  BlockHistory history(recorder.run, 0);
+  Breakdown parts = break_down(recorder.run, history, 0, after(9));
   EXPECT_EQ(rows(parts.ops),
             (Rows{"aten::relu 4096 4096 1", "aten::conv2d 1024 1000 1", " 512 512 1", "aten::sum 512 4 1"}));
   EXPECT_EQ(rows(parts.lines),
             (Rows{"m.py:2 4096 4096 1", "m.py:1 1024 1000 1", " 512 512 1", "m.py:3 512 4 1"}));
-  parts = break_down(recorder.run, ledger, 0, after(7));
+  parts = break_down(recorder.run, history, 0, after(7));
   EXPECT_EQ(rows(parts.ops),
             (Rows{"aten::relu 4096 4096 1", "aten::conv2d 3072 3000 2", " 512 512 1", "aten::sum 512 4 1"}));
 }
@@ -76,15 +79,15 @@ TEST(Breakdown, ByModule) {
   Recorder recorder = small_model();
   int32_t deep = recorder.stack("aten::mm", "head.0.fc (Linear)");
   recorder.alloc(65 * KiB, 2048, 2048, Category::activations, deep);
-  Ledger ledger(recorder.run, 0);
-  Breakdown parts = break_down(recorder.run, ledger, 0, after(10));
-  const ModuleShare& root = parts.root;
+  BlockHistory history(recorder.run, 0);
+  Breakdown parts = break_down(recorder.run, history, 0, after(10));
+  const ModuleUsage& root = parts.root;
   EXPECT_EQ(root.path, "");
   EXPECT_EQ(root.own, 1024u);  // the output, and the block of nobody
   EXPECT_EQ(root.blocks, 2u);
   EXPECT_EQ(root.inclusive, parts.totals.allocated);
   ASSERT_EQ(root.children.size(), 2u);
-  const ModuleShare& net = root.children[0];
+  const ModuleUsage& net = root.children[0];
   EXPECT_EQ(net.path, "net");
   EXPECT_EQ(net.type, "Net");
   EXPECT_EQ(net.own, 4096u);
@@ -95,7 +98,7 @@ TEST(Breakdown, ByModule) {
   EXPECT_EQ(net.children[0].path, "net.conv");
   EXPECT_EQ(net.children[0].type, "Conv2d");
   // Modules that own nothing themselves stand between the root and those below them.
-  const ModuleShare& head = root.children[1];
+  const ModuleUsage& head = root.children[1];
   EXPECT_EQ(head.path, "head");
   EXPECT_EQ(head.type, "");
   EXPECT_EQ(head.own, 0u);
@@ -115,10 +118,10 @@ TEST(Breakdown, APathOfNoSensibleDepthHarmsNobody) {
   int32_t deep = recorder.stack("aten::mm", path + "a (A)");
   recorder.segment(4096, 2 * MiB);
   recorder.alloc(4096, 512, 512, Category::other, deep);
-  Ledger ledger(recorder.run, 0);
-  Breakdown parts = break_down(recorder.run, ledger, 0, after(2));
+  BlockHistory history(recorder.run, 0);
+  Breakdown parts = break_down(recorder.run, history, 0, after(2));
   EXPECT_EQ(parts.root.inclusive, 512u);
-  const ModuleShare* module = &parts.root;
+  const ModuleUsage* module = &parts.root;
   while (!module->children.empty()) module = &module->children[0];
   EXPECT_EQ(module->path, path + "a");
   EXPECT_EQ(module->own, 512u);
@@ -126,8 +129,8 @@ TEST(Breakdown, APathOfNoSensibleDepthHarmsNobody) {
 
 TEST(Breakdown, ByTensorAndSegment) {
   Recorder recorder = small_model();
-  Ledger ledger(recorder.run, 0);
-  Breakdown parts = break_down(recorder.run, ledger, 0, after(9));
+  BlockHistory history(recorder.run, 0);
+  Breakdown parts = break_down(recorder.run, history, 0, after(9));
   ASSERT_EQ(parts.tensors.size(), 4u);
   EXPECT_EQ(parts.tensors[0]->size, 4096u);
   EXPECT_EQ(parts.tensors[1]->size, 1024u);
@@ -149,15 +152,15 @@ TEST(Breakdown, ByTensorAndSegment) {
 // P19: sixteen segments of 530 MiB, each held by 270 MiB, and sixteen that are full.
 TEST(Breakdown, OfASnapshotOfPyTorch) {
   torchmem::Run run = read_run_file(TEST_DATA "/P19.pickle");
-  Ledger ledger(run, 0);
-  Breakdown parts = break_down(run, ledger, 0, find_moment(run, ledger, 0, "end"));
+  BlockHistory history(run, 0);
+  Breakdown parts = break_down(run, history, 0, find_point(run, history, 0, "end"));
   EXPECT_EQ(parts.totals.allocated, 12'800 * MiB);
   EXPECT_EQ(parts.categories[static_cast<size_t>(Category::other)].bytes, 12'800 * MiB);
   EXPECT_EQ(parts.largest_inactive, 260 * MiB);
   EXPECT_EQ(parts.segments[0].inactive, 260 * MiB);
   ASSERT_EQ(parts.segments[0].holders.size(), 1u);
   EXPECT_EQ(parts.segments[0].holders[0]->size, 270 * MiB);
-  parts = break_down(run, ledger, 0, find_moment(run, ledger, 0, "peak"));
+  parts = break_down(run, history, 0, find_point(run, history, 0, "peak"));
   EXPECT_EQ(parts.totals.allocated, 13'060 * MiB);
 }
 

@@ -1,7 +1,9 @@
+#include "torchmem/growth.h"
+
 #include <gtest/gtest.h>
 
 #include "recorder.h"
-#include "torchmem/attribution.h"
+#include "torchmem/block_history.h"
 
 namespace torchmem {
 namespace {
@@ -43,11 +45,11 @@ class Loop {
   }
 
   std::optional<Growth> growth() {
-    ledger_.emplace(recorder.run, 0);
-    return find_growth(recorder.run, *ledger_, 0);
+    history_.emplace(recorder.run, 0);
+    return find_growth(recorder.run, *history_, 0);
   }
 
-  const Ledger& ledger() const { return *ledger_; }
+  const BlockHistory& history() const { return *history_; }
 
   Recorder recorder;
   int32_t kept_ = no_frames;
@@ -60,7 +62,7 @@ class Loop {
   uint64_t next_ = MiB;
   uint64_t held_ = 0;
   uint64_t held_size_ = 0;
-  std::optional<Ledger> ledger_;
+  std::optional<BlockHistory> history_;
 };
 
 TEST(Growth, OfWhatEachIterationKeeps) {
@@ -84,7 +86,7 @@ TEST(Growth, OfWhatEachIterationKeeps) {
   EXPECT_EQ(growth->lines[0].name, "model.py:9");
   ASSERT_EQ(growth->blocks.size(), 1u);
   EXPECT_EQ(growth->blocks[0],
-            &loop.ledger().blocks().back() - 1);  // the last iteration's, before what it holds
+            &loop.history().blocks().back() - 1);  // the last iteration's, before what it holds
 }
 
 TEST(Growth, WarmUpIsNone) {
@@ -168,8 +170,8 @@ TEST(Growth, ARunWithoutPhasesHasNone) {
   Recorder recorder;
   recorder.segment(4096, 2 * MiB);
   recorder.alloc(4096, 512, 512);
-  Ledger ledger(recorder.run, 0);
-  EXPECT_FALSE(find_growth(recorder.run, ledger, 0));
+  BlockHistory history(recorder.run, 0);
+  EXPECT_FALSE(find_growth(recorder.run, history, 0));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "torchmem/owner.h"
 
-#include "torchmem/attribution.h"
+#include <gtest/gtest.h>
 
 namespace torchmem {
 namespace {

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "torchmem/attribution.h"
-
 namespace torchmem::test {
 
 constexpr uint64_t KiB = 1 << 10;

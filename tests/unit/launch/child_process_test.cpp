@@ -116,7 +116,7 @@ class Script {
   ChildOptions with(const std::string& argument) const {
     ChildOptions options{
         {path_.string(), argument}, environment_with({}), false, std::chrono::milliseconds(0)};
-    options.is_warm = true;
+    options.has_fork_server = true;
     return options;
   }
 
@@ -126,7 +126,7 @@ class Script {
 };
 
 // Loaded once, and each copy is waited for as any other child.
-TEST(ChildGroup, AWarmProgramIsLoadedOnce) {
+TEST(ChildGroup, AForkServerIsLoadedOnce) {
   Script script(
       "[ \"$1\" = --serve ] || exit 99\n"
       "while read -r code; do\n"

@@ -45,8 +45,8 @@ TEST(Document, PageHasNoScriptAndReadsNothingAsMarkup) {
   EXPECT_FALSE(has(page, "<script"));
 }
 
-Trial trial(const std::string& name, uint64_t allocated) {
-  Trial made;
+VariantResult trial(const std::string& name, uint64_t allocated) {
+  VariantResult made;
   made.name = name;
   made.allocated = allocated;
   made.reserved = 2 * allocated;
@@ -56,10 +56,10 @@ Trial trial(const std::string& name, uint64_t allocated) {
 TEST(Document, AdviceHasEveryLeverWithItsCode) {
   Advice advice;
   advice.base = trial("base", 1000 << 20);
-  LeverTrial saves{
+  LeverResult saves{
       "autocast", "less precision", "with torch.autocast():", "", {}, trial("autocast=bf16", 600 << 20)};
-  LeverTrial harms{"precision", "", "", "", {}, trial("dtype=f64", 2000 << 20)};
-  LeverTrial none{"sdpa", "", "", "there is no attention", {}, trial("sdpa=flash", 0)};
+  LeverResult harms{"precision", "", "", "", {}, trial("dtype=f64", 2000 << 20)};
+  LeverResult none{"sdpa", "", "", "there is no attention", {}, trial("sdpa=flash", 0)};
   advice.levers = {saves, harms, none};
   advice.goal = Goal{500 << 20, std::nullopt, 3};
   torchmem::Run run;
@@ -76,10 +76,10 @@ TEST(Document, AdviceHasEveryLeverWithItsCode) {
 }
 
 TEST(Document, ComparisonIsAPage) {
-  std::vector<Outcome> outcomes(2);
+  std::vector<RunResult> outcomes(2);
   outcomes[0].name = "train";
   outcomes[1].name = "<no_grad>";
-  for (Outcome& outcome : outcomes) {
+  for (RunResult& outcome : outcomes) {
     outcome.peak.emplace();
     outcome.peak->allocated = 4096;
   }

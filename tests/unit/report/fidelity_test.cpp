@@ -1,7 +1,6 @@
-#include "report/fidelity.h"
-
 #include <gtest/gtest.h>
 
+#include "report/accuracy.h"
 #include "torchmem/report.h"
 #include "torchmem/stream.h"
 
@@ -38,7 +37,7 @@ TEST(Fidelity, NothingDecided) {
     torchmem::Run run = run_of(findings);
     EXPECT_EQ(doubt_text(run), "");
     EXPECT_EQ(decision_text(run.assumptions), "");
-    EXPECT_EQ(fidelity_json(run)["decided_by_assumed_values"], false);
+    EXPECT_EQ(accuracy_json(run)["decided_by_assumed_values"], false);
     EXPECT_EQ(text_of(run).find("may be wrong"), std::string::npos);
   }
 }
@@ -55,16 +54,16 @@ TEST(Fidelity, WhatWasDecidedStandsAtTheTop) {
       << text_of(run);
   EXPECT_TRUE(
       profile_markdown(Analysis(run, 0), 5).starts_with("**The numbers may be wrong: aten::item at m.py:9 "));
-  EXPECT_EQ(fidelity_json(run)["decided_by_assumed_values"], true);
+  EXPECT_EQ(accuracy_json(run)["decided_by_assumed_values"], true);
 }
 
 TEST(Fidelity, SaysWhatAValueWasTakenFor) {
   torchmem::Run run = run_of({read_of("m.py:9", {{"taken_for", "17"}, {"decides", "size"}, {"count", 3}})});
-  EXPECT_NE(fidelity_text(run).find(
+  EXPECT_NE(accuracy_text(run).find(
                 "aten::item: read back, which only a kernel would have computed; taken for 17,\n  and a "
                 "size came of it (3 times)\n    m.py:9\n"),
             std::string::npos)
-      << fidelity_text(run);
+      << accuracy_text(run);
   EXPECT_EQ(assumed_line(run.assumptions[0]),
             "aten::item at m.py:9, 3 times, taken for 17: a size came of it");
 }
@@ -72,7 +71,7 @@ TEST(Fidelity, SaysWhatAValueWasTakenFor) {
 TEST(Fidelity, SaysWhatWasCopiedInBulk) {
   torchmem::Run run =
       run_of({read_of("save.py:3", {{"bytes", 1 << 20}, {"what", "fc.weight: f32 of 512x512 and 3 more"}})});
-  EXPECT_NE(fidelity_text(run).find(
+  EXPECT_NE(accuracy_text(run).find(
                 "does not hold it: fc.weight:\n  f32 of 512x512 and 3 more (1 time, 1.00 MiB)\n"),
             std::string::npos);
   EXPECT_EQ(assumed_line(run.assumptions[0]),
@@ -88,8 +87,8 @@ TEST(Fidelity, ShowsDecidingOnesFirst) {
   torchmem::Run run = run_of(findings);
   EXPECT_EQ(of_kind(run.assumptions, Assumption::assumed_value).front()->line, "m.py:20");
   EXPECT_EQ(of_kind(run.assumptions, Assumption::assumed_value)[1]->line, "m.py:1");
-  EXPECT_NE(fidelity_text(run).find("and a loop\n"), std::string::npos);
-  EXPECT_NE(fidelity_text(run).find("and 15 more (--json lists all)"), std::string::npos);
+  EXPECT_NE(accuracy_text(run).find("and a loop\n"), std::string::npos);
+  EXPECT_NE(accuracy_text(run).find("and 15 more (--json lists all)"), std::string::npos);
 }
 
 TEST(Fidelity, OfAModelThatFailed) {
@@ -106,7 +105,7 @@ TEST(Fidelity, OfAModelThatFailed) {
 TEST(Fidelity, NothingReachesATerminal) {
   torchmem::Run run =
       run_of({read_of("\x1b[31m\n", {{"taken_for", "\x1b]0;x\x07"}, {"decides", "size"}, {"what", "\x1b"}})});
-  for (const std::string& text : {doubt_text(run), fidelity_text(run), assumed_line(run.assumptions[0])})
+  for (const std::string& text : {doubt_text(run), accuracy_text(run), assumed_line(run.assumptions[0])})
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
   EXPECT_EQ(assumed_line(run.assumptions[0]).find('\n'), std::string::npos);
 }

@@ -2,7 +2,7 @@
 
 #include "report/columns.h"
 #include "report/html_data.h"
-#include "torchmem/attribution.h"
+#include "torchmem/block_history.h"
 #include "torchmem/report.h"
 #include "torchmem/stream.h"
 
@@ -88,7 +88,7 @@ constexpr const char* small_stream =
 
 TEST(HtmlData, BlocksAreTheLedgersBlocks) {
   torchmem::Run run = read_stream(small_stream, "test");
-  Ledger ledger(run, 0);
+  BlockHistory history(run, 0);
   json data = html_data(run, "model.pt");
   ASSERT_EQ(data["devices"].size(), 1u);
   EXPECT_EQ(data["shown"], 0);
@@ -97,7 +97,7 @@ TEST(HtmlData, BlocksAreTheLedgersBlocks) {
   uint64_t unit = blocks["unit"];
   EXPECT_EQ(unit, 512u);
   EXPECT_EQ(device["events"], 6);
-  EXPECT_EQ(device["peak"], ledger.peak_events());
+  EXPECT_EQ(device["peak"], history.peak_events());
   EXPECT_EQ(device["peak"], 3);
   EXPECT_EQ(differences_of(blocks["address"])[1] * unit, 140000000000512u);
   EXPECT_EQ(numbers_of(blocks["size"]), (std::vector<uint64_t>{1, 2}));

@@ -39,12 +39,12 @@ TEST(Style, NamesGiveNoOrders) {
             "a?31m");
 }
 
-ModuleShare module(const std::string& path, uint64_t own, std::vector<ModuleShare> children = {}) {
-  ModuleShare share;
+ModuleUsage module(const std::string& path, uint64_t own, std::vector<ModuleUsage> children = {}) {
+  ModuleUsage share;
   share.path = path;
   share.own = own;
   share.inclusive = own;
-  for (const ModuleShare& child : children) share.inclusive += child.inclusive;
+  for (const ModuleUsage& child : children) share.inclusive += child.inclusive;
   share.children = std::move(children);
   return share;
 }
@@ -58,7 +58,7 @@ std::vector<std::string> lines(const std::vector<ShownModule>& modules) {
 using Lines = std::vector<std::string>;
 
 TEST(ModuleTree, AChainIsOneLine) {
-  ModuleShare root =
+  ModuleUsage root =
       module("", 0,
              {module("net", 0, {module("net.h", 0, {module("net.h.0", 60), module("net.h.1", 30)})}),
               module("x", 10)});
@@ -66,12 +66,12 @@ TEST(ModuleTree, AChainIsOneLine) {
 }
 
 TEST(ModuleTree, BytesOfItsOwnEndAChain) {
-  ModuleShare root = module("", 0, {module("net", 5, {module("net.h", 95)})});
+  ModuleUsage root = module("", 0, {module("net", 5, {module("net.h", 95)})});
   EXPECT_EQ(lines(modules_to_show(root, 10)), (Lines{"", " net", "  h"}));
 }
 
 TEST(ModuleTree, TheLargestAreShownAndNothingSmall) {
-  ModuleShare root = module("", 500,
+  ModuleUsage root = module("", 500,
                             {module("a", 0, {module("a.0", 200), module("a.1", 150)}), module("b", 140),
                              module("c", 9), module("d", 1)});
   EXPECT_EQ(lines(modules_to_show(root, 2)), (Lines{"", " a", " b"}));

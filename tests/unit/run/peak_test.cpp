@@ -45,10 +45,10 @@ TEST(Peak, OfPhases) {
   EXPECT_EQ(peak->device_bytes, 1000000u + 4194304u);
   EXPECT_EQ(peak->phase, "forward");
   EXPECT_EQ(peak->iteration, 0);
-  ASSERT_TRUE(peak->moment);
-  EXPECT_EQ(peak->moment->event, 2u);
-  EXPECT_EQ(peak->moment->totals.requested, 1100u);
-  EXPECT_EQ(peak->moment->largest_inactive, 2 * MiB - 1536);
+  ASSERT_TRUE(peak->point);
+  EXPECT_EQ(peak->point->event, 2u);
+  EXPECT_EQ(peak->point->totals.requested, 1100u);
+  EXPECT_EQ(peak->point->largest_inactive, 2 * MiB - 1536);
 }
 
 TEST(Peak, OfAPhaseThatDidNotEnd) {

@@ -30,7 +30,7 @@ Run answer(const Job& job) {
 
 Verdict verdict(const Advice& advice, const std::string& name) {
   auto found = std::find_if(advice.levers.begin(), advice.levers.end(),
-                            [&](const LeverTrial& lever) { return lever.trial.name == name; });
+                            [&](const LeverResult& lever) { return lever.trial.name == name; });
   return found == advice.levers.end() ? Verdict::fails : verdict_of(*found, advice.base);
 }
 
@@ -56,7 +56,7 @@ TEST(AdviseStudy, AnInterruptionDropsWhatIsUnmeasured) {
   AdviseAnswer ended = run_advise(base(), 3500, executor);
   EXPECT_TRUE(ended.is_interrupted);
   EXPECT_EQ(std::count_if(ended.advice.levers.begin(), ended.advice.levers.end(),
-                          [](const LeverTrial& lever) { return lever.why_not.empty(); }),
+                          [](const LeverResult& lever) { return lever.why_not.empty(); }),
             3);
   EXPECT_FALSE(ended.advice.goal);
 }

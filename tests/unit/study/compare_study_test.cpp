@@ -42,7 +42,7 @@ std::string refusal(const Job& base, const std::vector<std::string>& variants) {
 
 TEST(CompareStudy, RunsEachVariantOfTheBase) {
   FakeExecutor executor(run_of);
-  const std::vector<Outcome> outcomes = compare(executor, variant_jobs(base_job(), {"train", "no_grad"}));
+  const std::vector<RunResult> outcomes = compare(executor, variant_jobs(base_job(), {"train", "no_grad"}));
   ASSERT_EQ(executor.calls.size(), 2u);
   EXPECT_EQ(executor.calls[1].request.mode, Mode::inference);
   ASSERT_EQ(outcomes.size(), 2u);
@@ -54,7 +54,7 @@ TEST(CompareStudy, RunsEachVariantOfTheBase) {
 
 TEST(CompareStudy, OneThatFailsLeavesTheOthers) {
   FakeExecutor executor(run_of);
-  const std::vector<Outcome> outcomes =
+  const std::vector<RunResult> outcomes =
       compare(executor, variant_jobs(base_job(), {"accumulate=2", "train"}));
   EXPECT_EQ(outcomes[0].run.error->kind, ErrorKind::out_of_memory);
   EXPECT_FALSE(outcomes[1].run.error);
@@ -64,7 +64,7 @@ TEST(CompareStudy, OneThatFailsLeavesTheOthers) {
 TEST(CompareStudy, AnInterruptionLeavesWhatIsMeasured) {
   FakeExecutor executor(run_of);
   executor.interrupted_after = 1;
-  const std::vector<Outcome> outcomes =
+  const std::vector<RunResult> outcomes =
       compare(executor, variant_jobs(base_job(), {"train", "no_grad", "grad"}));
   EXPECT_EQ(executor.calls.size(), 1u);
   EXPECT_EQ(outcomes[0].peak->allocated, 2000u);

@@ -26,7 +26,7 @@ GateQuestion question_with(std::optional<uint64_t> budget) {
   return question;
 }
 
-GateQuestion question_with(const Outcome& before) {
+GateQuestion question_with(const RunResult& before) {
   GateQuestion question = question_with(std::nullopt);
   question.baseline = baseline_of(before);
   return question;
@@ -77,9 +77,9 @@ Run decided(Run run) {
   return run;
 }
 
-Outcome measured(const Run& run) {
+RunResult measured(const Run& run) {
   FakeExecutor executor([&](const Job&) { return run; });
-  Outcome outcome = measure_model(executor, Job{});
+  RunResult outcome = measure_model(executor, Job{});
   EXPECT_EQ(executor.calls.size(), 1u);
   return outcome;
 }
@@ -96,7 +96,7 @@ ErrorKind kind_of(const std::function<void()>& what, const std::string& message)
 }
 
 TEST(GateStudy, PassesAtTheBudgetAndFailsAboveIt) {
-  const Outcome outcome = measured(run_of(4));
+  const RunResult outcome = measured(run_of(4));
   const GateReport passed = judge(question_with(8 * MiB), outcome);
   EXPECT_EQ(passed.verdict(), GateVerdict::passed);
   EXPECT_EQ(passed.what, "model.pt on virtual:h200, torch 2.11.0");
@@ -152,7 +152,7 @@ TEST(GateStudy, AnInterruptionIsNoVerdict) {
 
 TEST(GateStudy, NoVerdictWhereAnAssumedValueDecided) {
   GateQuestion question = question_with(8 * MiB);
-  const Outcome outcome = measured(decided(run_of(4)));
+  const RunResult outcome = measured(decided(run_of(4)));
   GateReport report = judge(question, outcome);
   EXPECT_EQ(report.verdict(), GateVerdict::error);
   EXPECT_EQ(report.error->kind, ErrorKind::decided_by_assumed_values);
@@ -169,7 +169,7 @@ TEST(GateStudy, NoVerdictWhereAnAssumedValueDecided) {
 
 TEST(GateStudy, OutOfMemoryThatAnAssumedValueDecidedIsNoVerdict) {
   GateQuestion question = question_with(MiB);
-  const Outcome outcome = measured(decided(failed_run(ErrorKind::out_of_memory)));
+  const RunResult outcome = measured(decided(failed_run(ErrorKind::out_of_memory)));
   EXPECT_TRUE(
       judge(question, outcome).error->message.starts_with("no verdict: out of memory, but aten::item"));
   question.allow_assumed = true;
@@ -197,7 +197,7 @@ TEST(GateStudy, OfAProgramTheHighestOfItsProcessesAndDevices) {
   ProgramResult result;
   result.processes = {process_with({{5, 10}, {7, 8}}), process_with({{6, 9}})};
   result.run.info = run_of(1).info;
-  const Outcome outcome = measure_program(std::move(result));
+  const RunResult outcome = measure_program(std::move(result));
   EXPECT_EQ(outcome.peak->allocated, 7u);
   EXPECT_EQ(outcome.peak->reserved, 10u);
   GateQuestion question = question_with(10);
@@ -216,7 +216,7 @@ TEST(GateStudy, AProgramThatDidNotEndWellIsNoMeasurement) {
   EXPECT_EQ(kind({0, true, good, {}, {}}, "interrupted"), ErrorKind::interrupted);
   EXPECT_EQ(kind({137, false, good, {"too many reads"}, {}}, "the program was ended: too many reads"),
             ErrorKind::assumed_reads);
-  EXPECT_EQ(kind({3, false, good, {}, {}}, "ended with code 3, so what"), ErrorKind::model_failed);
+  EXPECT_EQ(kind({3, false, good, {}, {}}, "ended with code 3, so its peaks"), ErrorKind::model_failed);
   std::vector<torchmem_process_state> ran_out = good;
   ran_out[0].devices[0].out_of_memory = 2;
   EXPECT_EQ(kind({1, false, ran_out, {}, {}}, "code 1 after 2 out-of-memory errors, so"),

@@ -38,7 +38,7 @@ struct ReservedPeak {
 // Nothing where the run has no trace that fits together.
 std::optional<ReservedPeak> reserved_peak_of(const Run& run);
 
-struct Outcome {
+struct RunResult {
   std::string name;  // what sets the run apart: a variant, a batch
   // Info, phases (without statistics), assumptions and error; the trace and all that belongs to it are gone.
   Run run;
@@ -51,6 +51,6 @@ struct Outcome {
 };
 
 // Never throws for what is in the run.
-Outcome outcome_of(std::string name, Run run);
+RunResult run_result_of(std::string name, Run run);
 
 }  // namespace torchmem

@@ -1,7 +1,9 @@
+#include "torchmem/point.h"
+
 #include <algorithm>
 
 #include "analyze/phase_time.h"
-#include "torchmem/attribution.h"
+#include "torchmem/block_history.h"
 
 namespace torchmem {
 
@@ -47,27 +49,27 @@ const Phase* find_phase(const Run& run, std::string_view name) {
 }
 
 // With the phase under way as the last of those events happened.
-Moment within_phase(const Run& run, int32_t device, std::string_view name, uint64_t events) {
-  Moment moment{std::string(name), events, {}, {}};
+Point within_phase(const Run& run, int32_t device, std::string_view name, uint64_t events) {
+  Point point{std::string(name), events, {}, {}};
   const Phase* phase = phase_at(run, device, events == 0 ? 0 : events - 1);
   if (phase) {
-    moment.phase = phase->name;
-    moment.iteration = phase->iteration;
+    point.phase = phase->name;
+    point.iteration = phase->iteration;
   } else if (run.error) {
-    moment.phase = run.error->phase;
-    moment.iteration = run.error->iteration;
+    point.phase = run.error->phase;
+    point.iteration = run.error->iteration;
   }
-  return moment;
+  return point;
 }
 
 }  // namespace
 
-Moment find_moment(const Run& run, const Ledger& ledger, int32_t device, std::string_view name) {
-  if (name == peak_name) return within_phase(run, device, name, ledger.peak_events());
-  if (name == reserved_peak_name) return within_phase(run, device, name, ledger.reserved_peak_events());
-  if (name == end_name) return within_phase(run, device, name, ledger.events());
+Point find_point(const Run& run, const BlockHistory& history, int32_t device, std::string_view name) {
+  if (name == peak_name) return within_phase(run, device, name, history.peak_events());
+  if (name == reserved_peak_name) return within_phase(run, device, name, history.reserved_peak_events());
+  if (name == end_name) return within_phase(run, device, name, history.events());
   if (const Phase* phase = find_phase(run, name)) {
-    uint64_t events = std::min(events_at_end(*phase, device), ledger.events());
+    uint64_t events = std::min(events_at_end(*phase, device), history.events());
     return {std::string(name), events, phase->name, phase->iteration};
   }
   std::string message = "there is no moment '" + std::string(name) + "' in this run. Expected " +

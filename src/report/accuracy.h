@@ -12,22 +12,22 @@ namespace torchmem {
 
 // {"complete", "verified", "decided_by_assumed_values", "estimated_workspaces": [...], "assumed_values":
 // [...], "unmodelled_calls": [...]}
-nlohmann::json fidelity_json(const Run& run);
+nlohmann::json accuracy_json(const Run& run);
 
 // Whether the device was a real one, or one whose profile was compared with it.
 bool is_verified(const Run& run);
 
 // "fidelity: complete, nothing was assumed", or how much was; without a line's end.
-std::string fidelity_line(const Run& run);
+std::string accuracy_line(const Run& run);
 
 // That, then one or two for each assumption (the first few of a kind).
-std::string fidelity_text(const Run& run, const TextStyle& style = {});
+std::string accuracy_text(const Run& run, const TextStyle& style = {});
 
 // Of a model that failed: how often a value was read before that only a kernel would have computed, where
 // first, and what it was taken for; "" for never. A model may fail for that alone.
 std::string assumed_before_text(const Run& run);
 
-// The lists of fidelity_json alone: {"decided_by_assumed_values", "estimated_workspaces": [...], ...}.
+// The lists of accuracy_json alone: {"decided_by_assumed_values", "estimated_workspaces": [...], ...}.
 nlohmann::json assumptions_json(const std::vector<AssumptionRecord>& assumptions);
 
 // "aten::item at m.py:9": the operator that was running, or what else the assumption names, and the line.

@@ -1,4 +1,4 @@
-#include "launch/warm_program.h"
+#include "launch/fork_server.h"
 
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -42,8 +42,8 @@ std::optional<std::string> read_line(int file) {
 
 }  // namespace
 
-WarmProgram::WarmProgram(const std::string& program, const std::vector<std::string>& environment,
-                         const sigset_t& mask) {
+ForkServer::ForkServer(const std::string& program, const std::vector<std::string>& environment,
+                       const sigset_t& mask) {
   // A copy's parent ends at once: the copy is then this process's child.
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) refuse("become the parent of copies");
   int ends[2];
@@ -60,13 +60,13 @@ WarmProgram::WarmProgram(const std::string& program, const std::vector<std::stri
   close(ends[1]);
 }
 
-WarmProgram::~WarmProgram() {
+ForkServer::~ForkServer() {
   close(socket_);  // which ends it
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-std::optional<pid_t> WarmProgram::start(const std::string& argument) {
+std::optional<pid_t> ForkServer::start(const std::string& argument) {
   if (argument.find('\n') != std::string::npos || !send_all(socket_, argument + "\n")) return std::nullopt;
   std::optional<std::string> answer = read_line(socket_);
   if (!answer) return std::nullopt;

@@ -1,8 +1,10 @@
+#include "torchmem/block_history.h"
+
 #include <unordered_map>
 #include <utility>
 
 #include "analyze/replay.h"
-#include "torchmem/attribution.h"
+#include "torchmem/owner.h"
 
 namespace torchmem {
 
@@ -36,15 +38,15 @@ struct OwnerIndices {
 
 }  // namespace
 
-// Fills a ledger's tables, each stack's owners once.
-class Ledger::Owners {
+// Fills a history's tables, each stack's owners once.
+class BlockHistory::Owners {
  public:
-  Owners(const Run& run, Ledger& ledger)
+  Owners(const Run& run, BlockHistory& history)
       : run_(run),
-        types_(ledger.module_types_),
-        ops_(ledger.ops_),
-        modules_(ledger.modules_),
-        lines_(ledger.lines_),
+        types_(history.module_types_),
+        ops_(history.ops_),
+        modules_(history.modules_),
+        lines_(history.lines_),
         of_stack_(run.stacks.size()) {
     types_.emplace_back();
   }
@@ -74,7 +76,7 @@ class Ledger::Owners {
   std::vector<std::optional<OwnerIndices>> of_stack_;
 };
 
-Ledger::Ledger(const Run& run, int32_t device) {
+BlockHistory::BlockHistory(const Run& run, int32_t device) {
   Owners owners(run, *this);
   std::unordered_map<uint64_t, size_t> alive;  // by address
   AllocatorState state = state_before_trace(run, device);
@@ -99,7 +101,7 @@ Ledger::Ledger(const Run& run, int32_t device) {
   const std::vector<Event>& trace = trace_of(run, device);
   events_ = trace.size();
   Highest highest(state.totals());
-  // The allocator decides how large a block is and when it stops counting; the ledger only follows its sum.
+  // The allocator decides how large a block is and when it stops counting; the history only follows its sum.
   replay(trace, trace.size(), state, [&](uint64_t i, const AllocatorState& after) {
     uint64_t before = std::exchange(allocated, after.totals().allocated);
     highest.see(i + 1, after.totals());

@@ -13,14 +13,14 @@ namespace torchmem {
 // Runs "PROGRAM --serve", which for each line on its standard input forks a process for that argument, leaves
 // it to this one as a child, and answers with a line that has its process id. The copies' standard input is
 // /dev/null, and their standard output goes to ours for errors.
-class WarmProgram {
+class ForkServer {
  public:
   // `environment`: NAME=VALUE, complete. `mask`: the blocked signals of the copies. Throws std::system_error
   // when it cannot be started.
-  WarmProgram(const std::string& program, const std::vector<std::string>& environment, const sigset_t& mask);
-  ~WarmProgram();
-  WarmProgram(const WarmProgram&) = delete;
-  WarmProgram& operator=(const WarmProgram&) = delete;
+  ForkServer(const std::string& program, const std::vector<std::string>& environment, const sigset_t& mask);
+  ~ForkServer();
+  ForkServer(const ForkServer&) = delete;
+  ForkServer& operator=(const ForkServer&) = delete;
 
   // The process of a copy, which must be waited for. Nothing where there is none: the program does not serve,
   // or has ended.

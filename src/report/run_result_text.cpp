@@ -1,4 +1,4 @@
-#include "report/outcome_report.h"
+#include "report/run_result_text.h"
 
 #include <algorithm>
 #include <string_view>
@@ -54,7 +54,7 @@ std::string error_text(const Run& run) {
   return text + ": " + first_sentence(error.message);
 }
 
-json peak_summary_json(const Outcome& outcome) {
+json peak_summary_json(const RunResult& outcome) {
   if (!outcome.peak) return nullptr;
   const Peak& peak = *outcome.peak;
   json result = json::object();

@@ -1,7 +1,9 @@
+#include "torchmem/point.h"
+
 #include <gtest/gtest.h>
 
 #include "recorder.h"
-#include "torchmem/attribution.h"
+#include "torchmem/block_history.h"
 #include "torchmem/run_file.h"
 
 namespace torchmem {
@@ -29,22 +31,22 @@ Recorder two_iterations() {
   return recorder;
 }
 
-TEST(Moment, OfThePeaks) {
+TEST(Point, OfThePeaks) {
   Recorder recorder = two_iterations();
-  Ledger ledger(recorder.run, 0);
-  Moment moment = find_moment(recorder.run, ledger, 0, "peak");
-  EXPECT_EQ(moment.name, "peak");
-  EXPECT_EQ(moment.events, 5u);
-  EXPECT_EQ(moment.phase, "forward");
-  EXPECT_EQ(moment.iteration, 1);
-  moment = find_moment(recorder.run, ledger, 0, "reserved-peak");
-  EXPECT_EQ(moment.events, 3u);
-  EXPECT_EQ(moment.phase, "forward");
-  EXPECT_EQ(moment.iteration, 0);
-  EXPECT_EQ(find_moment(recorder.run, ledger, 0, "end").events, 7u);
+  BlockHistory history(recorder.run, 0);
+  Point point = find_point(recorder.run, history, 0, "peak");
+  EXPECT_EQ(point.name, "peak");
+  EXPECT_EQ(point.events, 5u);
+  EXPECT_EQ(point.phase, "forward");
+  EXPECT_EQ(point.iteration, 1);
+  point = find_point(recorder.run, history, 0, "reserved-peak");
+  EXPECT_EQ(point.events, 3u);
+  EXPECT_EQ(point.phase, "forward");
+  EXPECT_EQ(point.iteration, 0);
+  EXPECT_EQ(find_point(recorder.run, history, 0, "end").events, 7u);
 }
 
-TEST(Moment, OfEqualPeaksTheFirst) {
+TEST(Point, OfEqualPeaksTheFirst) {
   Recorder recorder;
   recorder.segment(4096, 2 * MiB);
   for (int twice = 0; twice < 2; ++twice) {
@@ -54,53 +56,53 @@ TEST(Moment, OfEqualPeaksTheFirst) {
   recorder.event(Action::segment_free, 4096, 2 * MiB);
   recorder.segment(4096, 2 * MiB);
   recorder.phase("forward", 0);
-  Ledger ledger(recorder.run, 0);
-  EXPECT_EQ(find_moment(recorder.run, ledger, 0, "peak").events, 2u);
-  EXPECT_EQ(find_moment(recorder.run, ledger, 0, "reserved-peak").events, 1u);
+  BlockHistory history(recorder.run, 0);
+  EXPECT_EQ(find_point(recorder.run, history, 0, "peak").events, 2u);
+  EXPECT_EQ(find_point(recorder.run, history, 0, "reserved-peak").events, 1u);
 }
 
-TEST(Moment, OfAPhasesEnd) {
+TEST(Point, OfAPhasesEnd) {
   Recorder recorder = two_iterations();
-  Ledger ledger(recorder.run, 0);
-  auto events = [&](const char* name) { return find_moment(recorder.run, ledger, 0, name).events; };
+  BlockHistory history(recorder.run, 0);
+  auto events = [&](const char* name) { return find_point(recorder.run, history, 0, name).events; };
   EXPECT_EQ(events("load"), 2u);
   EXPECT_EQ(events("forward:0.0"), 3u);
   EXPECT_EQ(events("forward:0.1"), 4u);
   EXPECT_EQ(events("forward:0"), 4u);  // the iteration's last micro-batch
   EXPECT_EQ(events("forward:1"), 7u);
-  Moment moment = find_moment(recorder.run, ledger, 0, "forward:0.0");
-  EXPECT_EQ(moment.phase, "forward");
-  EXPECT_EQ(moment.iteration, 0);
-  EXPECT_FALSE(find_moment(recorder.run, ledger, 0, "load").iteration);
+  Point point = find_point(recorder.run, history, 0, "forward:0.0");
+  EXPECT_EQ(point.phase, "forward");
+  EXPECT_EQ(point.iteration, 0);
+  EXPECT_FALSE(find_point(recorder.run, history, 0, "load").iteration);
 }
 
 // An inference's phase "end" is one by its iteration.
-TEST(Moment, APhaseMayBeCalledEnd) {
+TEST(Point, APhaseMayBeCalledEnd) {
   Recorder recorder;
   recorder.segment(4096, 2 * MiB);
   recorder.phase("end", 0);
   recorder.alloc(4096, 512, 512);
-  Ledger ledger(recorder.run, 0);
-  EXPECT_EQ(find_moment(recorder.run, ledger, 0, "end:0").events, 1u);
-  EXPECT_EQ(find_moment(recorder.run, ledger, 0, "end").events, 2u);
+  BlockHistory history(recorder.run, 0);
+  EXPECT_EQ(find_point(recorder.run, history, 0, "end:0").events, 1u);
+  EXPECT_EQ(find_point(recorder.run, history, 0, "end").events, 2u);
 }
 
-TEST(Moment, OfAPhaseThatDidNotEnd) {
+TEST(Point, OfAPhaseThatDidNotEnd) {
   Recorder recorder = two_iterations();
   recorder.alloc(4608, 4096, 4096);
   recorder.run.error = RunError{ErrorKind::out_of_memory, "m", "backward", 1, {}};
-  Ledger ledger(recorder.run, 0);
-  Moment moment = find_moment(recorder.run, ledger, 0, "peak");
-  EXPECT_EQ(moment.events, 8u);
-  EXPECT_EQ(moment.phase, "backward");
-  EXPECT_EQ(moment.iteration, 1);
+  BlockHistory history(recorder.run, 0);
+  Point point = find_point(recorder.run, history, 0, "peak");
+  EXPECT_EQ(point.events, 8u);
+  EXPECT_EQ(point.phase, "backward");
+  EXPECT_EQ(point.iteration, 1);
 }
 
-TEST(Moment, AnErrorNamesThePhasesThereAre) {
+TEST(Point, AnErrorNamesThePhasesThereAre) {
   Recorder recorder = two_iterations();
-  Ledger ledger(recorder.run, 0);
+  BlockHistory history(recorder.run, 0);
   for (const char* name : {"forward:2", "forward", "forward:0.2", "", "peaks", "load:0"}) {
-    auto [kind, message] = refusal([&] { find_moment(recorder.run, ledger, 0, name); });
+    auto [kind, message] = refusal([&] { find_point(recorder.run, history, 0, name); });
     EXPECT_EQ(kind, ErrorKind::bad_usage);
     EXPECT_EQ(message, "there is no moment '" + std::string(name) +
                            "' in this run. Expected peak, reserved-peak, end, or a phase's end: load, "
@@ -108,13 +110,13 @@ TEST(Moment, AnErrorNamesThePhasesThereAre) {
   }
 }
 
-TEST(Moment, ASnapshotHasNoPhases) {
+TEST(Point, ASnapshotHasNoPhases) {
   torchmem::Run run = read_run_file(TEST_DATA "/P21_protocol_5.pickle");
-  Ledger ledger(run, 0);
-  Moment moment = find_moment(run, ledger, 0, "peak");
-  EXPECT_FALSE(moment.phase);
-  EXPECT_FALSE(moment.iteration);
-  auto [kind, message] = refusal([&] { find_moment(run, ledger, 0, "forward:0"); });
+  BlockHistory history(run, 0);
+  Point point = find_point(run, history, 0, "peak");
+  EXPECT_FALSE(point.phase);
+  EXPECT_FALSE(point.iteration);
+  auto [kind, message] = refusal([&] { find_point(run, history, 0, "forward:0"); });
   EXPECT_EQ(kind, ErrorKind::bad_usage);
   EXPECT_EQ(
       message,

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "torchmem/outcome.h"
+#include "torchmem/run_result.h"
 
 namespace torchmem {
 
@@ -20,7 +20,7 @@ std::string error_text(const Run& run);
 
 // {"allocated_bytes", "reserved_bytes", "device_bytes", "phase", "iteration", "by_category"}: what is known
 // of it.
-nlohmann::json peak_summary_json(const Outcome& outcome);
+nlohmann::json peak_summary_json(const RunResult& outcome);
 
 // What `to` has more than `from`: "+1.23 MiB", "-1.23 MiB", "0 B" when equal.
 std::string signed_bytes(uint64_t from, uint64_t to);

@@ -1,26 +1,28 @@
-#include "torchmem/outcome.h"
+#include "torchmem/run_result.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "torchmem/attribution.h"
+#include "torchmem/block_history.h"
+#include "torchmem/breakdown.h"
+#include "torchmem/point.h"
 
 namespace torchmem {
 
 namespace {
 
-void add_modules(const ModuleShare& module, std::vector<ModuleBytes>& modules) {
+void add_modules(const ModuleUsage& module, std::vector<ModuleBytes>& modules) {
   if (module.own > 0) modules.push_back({module.path, module.own});
-  for (const ModuleShare& child : module.children) add_modules(child, modules);
+  for (const ModuleUsage& child : module.children) add_modules(child, modules);
 }
 
-void add_owners(const Run& run, Outcome& outcome) {
+void add_owners(const Run& run, RunResult& outcome) {
   int32_t device = run.main_device();
   if (static_cast<size_t>(device) >= run.traces.size() || run.traces[static_cast<size_t>(device)].empty())
     return;
   try {
-    Ledger ledger(run, device);
-    Breakdown peak = break_down(run, ledger, device, find_moment(run, ledger, device, "peak"));
+    BlockHistory history(run, device);
+    Breakdown peak = break_down(run, history, device, find_point(run, history, device, "peak"));
     std::array<uint64_t, category_count> categories{};
     for (size_t i = 0; i < category_count; ++i) categories[i] = peak.categories[i].bytes;
     outcome.categories = categories;
@@ -34,8 +36,8 @@ void add_owners(const Run& run, Outcome& outcome) {
 
 }  // namespace
 
-Outcome outcome_of(std::string name, Run run) {
-  Outcome outcome;
+RunResult run_result_of(std::string name, Run run) {
+  RunResult outcome;
   outcome.name = std::move(name);
   outcome.peak = find_peak(run);
   add_owners(run, outcome);

@@ -1,10 +1,12 @@
+#include "torchmem/block_history.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <random>
 
 #include "recorder.h"
-#include "torchmem/attribution.h"
+#include "torchmem/breakdown.h"
 #include "torchmem/run_file.h"
 
 namespace torchmem {
@@ -14,7 +16,7 @@ using test::MiB;
 using test::Recorder;
 using test::refusal;
 
-TEST(Ledger, FollowsABlockFromItsBirth) {
+TEST(BlockHistory, FollowsABlockFromItsBirth) {
   Recorder recorder;
   int32_t made = recorder.stack("aten::relu", "relu (ReLU)", "model.py", 4);
   int32_t saved = recorder.stack("aten::conv2d", "conv (Conv2d)", "model.py", 5);
@@ -25,9 +27,9 @@ TEST(Ledger, FollowsABlockFromItsBirth) {
   recorder.free(4608, 1000);
   recorder.alloc(4608, 10, 512);
 
-  Ledger ledger(recorder.run, 0);
-  ASSERT_EQ(ledger.blocks().size(), 3u);
-  const BlockLife& parameter = ledger.blocks()[0];
+  BlockHistory history(recorder.run, 0);
+  ASSERT_EQ(history.blocks().size(), 3u);
+  const BlockLife& parameter = history.blocks()[0];
   EXPECT_EQ(parameter.address, 4096u);
   EXPECT_EQ(parameter.size, 512u);
   EXPECT_EQ(parameter.requested, 100u);
@@ -36,49 +38,49 @@ TEST(Ledger, FollowsABlockFromItsBirth) {
   EXPECT_EQ(parameter.category, Category::parameters);
   EXPECT_EQ(parameter.tensor, 0);
   EXPECT_EQ(parameter.frames, made);
-  EXPECT_EQ(ledger.ops()[parameter.op], "aten::relu");
-  EXPECT_EQ(ledger.modules()[parameter.module], "relu");
-  EXPECT_EQ(ledger.module_types()[parameter.module], "ReLU");
-  EXPECT_EQ(ledger.lines()[parameter.line], "model.py:4");
+  EXPECT_EQ(history.ops()[parameter.op], "aten::relu");
+  EXPECT_EQ(history.modules()[parameter.module], "relu");
+  EXPECT_EQ(history.module_types()[parameter.module], "ReLU");
+  EXPECT_EQ(history.lines()[parameter.line], "model.py:4");
 
   // An activation is its saver's, though its maker's frames are kept.
-  const BlockLife& activation = ledger.blocks()[1];
+  const BlockLife& activation = history.blocks()[1];
   EXPECT_EQ(activation.born, 2u);
   EXPECT_EQ(activation.freed, 3u);
   EXPECT_EQ(activation.frames, made);
-  EXPECT_EQ(ledger.ops()[activation.op], "aten::conv2d");
-  EXPECT_EQ(ledger.modules()[activation.module], "conv");
-  EXPECT_EQ(ledger.lines()[activation.line], "model.py:5");
+  EXPECT_EQ(history.ops()[activation.op], "aten::conv2d");
+  EXPECT_EQ(history.modules()[activation.module], "conv");
+  EXPECT_EQ(history.lines()[activation.line], "model.py:5");
   EXPECT_FALSE(activation.alive_after(2));
   EXPECT_TRUE(activation.alive_after(3));
   EXPECT_FALSE(activation.alive_after(4));
 
-  const BlockLife& unknown = ledger.blocks()[2];
+  const BlockLife& unknown = history.blocks()[2];
   EXPECT_EQ(unknown.op, 0u);
   EXPECT_EQ(unknown.module, 0u);
   EXPECT_EQ(unknown.line, 0u);
-  EXPECT_EQ(ledger.ops()[0], "");
-  EXPECT_EQ(ledger.modules()[0], "");
-  EXPECT_EQ(ledger.lines()[0], "");
-  EXPECT_EQ(ledger.events(), 6u);
-  EXPECT_EQ(ledger.peak_events(), 3u);
-  EXPECT_EQ(ledger.reserved_peak_events(), 1u);
+  EXPECT_EQ(history.ops()[0], "");
+  EXPECT_EQ(history.modules()[0], "");
+  EXPECT_EQ(history.lines()[0], "");
+  EXPECT_EQ(history.events(), 6u);
+  EXPECT_EQ(history.peak_events(), 3u);
+  EXPECT_EQ(history.reserved_peak_events(), 1u);
 }
 
 // What was saved by nobody known belongs to who made it; only an activation goes to its saver.
-TEST(Ledger, WhoeverMadeItOwnsTheRest) {
+TEST(BlockHistory, WhoeverMadeItOwnsTheRest) {
   Recorder recorder;
   int32_t made = recorder.stack("aten::mul");
   int32_t saved = recorder.stack("aten::tanh");
   recorder.segment(4096, 2 * MiB);
   recorder.alloc(4096, 512, 512, Category::activations, made);
   recorder.alloc(4608, 512, 512, Category::gradients, made).saved_by = saved;
-  Ledger ledger(recorder.run, 0);
-  EXPECT_EQ(ledger.ops()[ledger.blocks()[0].op], "aten::mul");
-  EXPECT_EQ(ledger.ops()[ledger.blocks()[1].op], "aten::mul");
+  BlockHistory history(recorder.run, 0);
+  EXPECT_EQ(history.ops()[history.blocks()[0].op], "aten::mul");
+  EXPECT_EQ(history.ops()[history.blocks()[1].op], "aten::mul");
 }
 
-TEST(Ledger, ABlockCountsUntilItsFreeIsAskedFor) {
+TEST(BlockHistory, ABlockCountsUntilItsFreeIsAskedFor) {
   Recorder recorder;
   recorder.segment(4096, 2 * MiB);
   recorder.alloc(4096, 512, 512);
@@ -88,15 +90,15 @@ TEST(Ledger, ABlockCountsUntilItsFreeIsAskedFor) {
   recorder.event(Action::free_completed, 4096, 512);
   recorder.event(Action::free_completed, 4608, 512);  // 6: its free_requested was left out
   recorder.alloc(4096, 100, 512);
-  Ledger ledger(recorder.run, 0);
-  EXPECT_EQ(ledger.blocks()[0].freed, 3u);
-  EXPECT_EQ(ledger.blocks()[1].freed, 6u);
-  EXPECT_EQ(ledger.blocks()[2].born, 7u);
+  BlockHistory history(recorder.run, 0);
+  EXPECT_EQ(history.blocks()[0].freed, 3u);
+  EXPECT_EQ(history.blocks()[1].freed, 6u);
+  EXPECT_EQ(history.blocks()[2].born, 7u);
 }
 
 // A block's size is the allocator's where the recorder did not say: 3 MiB and half of one within a segment of
 // 4 MiB leave no rest that is split off.
-TEST(Ledger, RestsThatAreNotSplitOffAreTheBlocks) {
+TEST(BlockHistory, RestsThatAreNotSplitOffAreTheBlocks) {
   Recorder recorder;
   recorder.run.is_ours = false;
   recorder.segment(4096, 4 * MiB);
@@ -114,14 +116,14 @@ TEST(Ledger, RestsThatAreNotSplitOffAreTheBlocks) {
        {0, 0},
        no_frames,
        {{4096, 4 * MiB, 3 * MiB + 1, Block::State::active_allocated, no_frames}}});
-  Ledger ledger(recorder.run, 0);
-  ASSERT_EQ(ledger.blocks().size(), 1u);
-  EXPECT_EQ(ledger.blocks()[0].size, 4 * MiB);
-  EXPECT_EQ(ledger.blocks()[0].requested, 3 * MiB + 1);
+  BlockHistory history(recorder.run, 0);
+  ASSERT_EQ(history.blocks().size(), 1u);
+  EXPECT_EQ(history.blocks()[0].size, 4 * MiB);
+  EXPECT_EQ(history.blocks()[0].requested, 3 * MiB + 1);
 }
 
 // A recording that began late: one block that lives on, one that is freed within it.
-TEST(Ledger, KnowsBlocksOlderThanTheTrace) {
+TEST(BlockHistory, KnowsBlocksOlderThanTheTrace) {
   Recorder recorder;
   recorder.run.is_ours = false;
   int32_t old = recorder.stack("aten::empty");
@@ -136,49 +138,49 @@ TEST(Ledger, KnowsBlocksOlderThanTheTrace) {
   recorder.run.segments = {segment};
   recorder.run.has_segments = true;
 
-  Ledger ledger(recorder.run, 0);
-  ASSERT_EQ(ledger.blocks().size(), 3u);
-  EXPECT_EQ(ledger.blocks()[0].born, no_event);
-  EXPECT_EQ(ledger.blocks()[0].size, 2048u);
-  EXPECT_EQ(ledger.blocks()[0].requested, 2000u);
-  EXPECT_EQ(ledger.ops()[ledger.blocks()[0].op], "aten::empty");
-  EXPECT_EQ(ledger.blocks()[0].category, Category::other);
-  EXPECT_TRUE(ledger.blocks()[0].alive_after(0));
-  EXPECT_EQ(ledger.blocks()[1].born, no_event);
-  EXPECT_EQ(ledger.blocks()[1].size, 1024u);
-  EXPECT_EQ(ledger.blocks()[1].freed, 0u);
-  EXPECT_EQ(ledger.blocks()[2].born, 2u);
-  EXPECT_EQ(ledger.peak_events(), 0u);
+  BlockHistory history(recorder.run, 0);
+  ASSERT_EQ(history.blocks().size(), 3u);
+  EXPECT_EQ(history.blocks()[0].born, no_event);
+  EXPECT_EQ(history.blocks()[0].size, 2048u);
+  EXPECT_EQ(history.blocks()[0].requested, 2000u);
+  EXPECT_EQ(history.ops()[history.blocks()[0].op], "aten::empty");
+  EXPECT_EQ(history.blocks()[0].category, Category::other);
+  EXPECT_TRUE(history.blocks()[0].alive_after(0));
+  EXPECT_EQ(history.blocks()[1].born, no_event);
+  EXPECT_EQ(history.blocks()[1].size, 1024u);
+  EXPECT_EQ(history.blocks()[1].freed, 0u);
+  EXPECT_EQ(history.blocks()[2].born, 2u);
+  EXPECT_EQ(history.peak_events(), 0u);
 }
 
-TEST(Ledger, OfASnapshotWithoutATraceIsItsEnd) {
+TEST(BlockHistory, OfASnapshotWithoutATraceIsItsEnd) {
   torchmem::Run run = read_run_file(TEST_DATA "/P21_protocol_5.pickle");
   run.traces.clear();
-  Ledger ledger(run, 0);
-  ASSERT_EQ(ledger.blocks().size(), 2u);
-  EXPECT_EQ(ledger.blocks()[0].size + ledger.blocks()[1].size, 12 * MiB);
-  EXPECT_EQ(ledger.events(), 0u);
+  BlockHistory history(run, 0);
+  ASSERT_EQ(history.blocks().size(), 2u);
+  EXPECT_EQ(history.blocks()[0].size + history.blocks()[1].size, 12 * MiB);
+  EXPECT_EQ(history.events(), 0u);
 }
 
-TEST(Ledger, OfNothingIsEmpty) {
+TEST(BlockHistory, OfNothingIsEmpty) {
   torchmem::Run nothing;
-  Ledger ledger(nothing, 3);
-  EXPECT_TRUE(ledger.blocks().empty());
-  EXPECT_EQ(ledger.events(), 0u);
+  BlockHistory history(nothing, 3);
+  EXPECT_TRUE(history.blocks().empty());
+  EXPECT_EQ(history.events(), 0u);
 }
 
-TEST(Ledger, ATraceThatDoesNotFitTogetherIsRefused) {
+TEST(BlockHistory, ATraceThatDoesNotFitTogetherIsRefused) {
   Recorder recorder;
   recorder.segment(4096, 2 * MiB);
   recorder.free(4096, 512);
-  auto [kind, message] = refusal([&] { Ledger(recorder.run, 0); });
+  auto [kind, message] = refusal([&] { BlockHistory(recorder.run, 0); });
   EXPECT_EQ(kind, ErrorKind::bad_input);
   EXPECT_NE(message.find("the trace does not fit together"), std::string::npos) << message;
 }
 
 // 200,000 events within half a second, and at each of them the blocks alive add up to what the allocator
 // counts, by category, op, module and line.
-TEST(Ledger, AddsUpAtEveryEvent) {
+TEST(BlockHistory, AddsUpAtEveryEvent) {
   constexpr int events = 200'000;
   constexpr uint64_t slot = 4 * 512;
   constexpr uint64_t slots = 2000;
@@ -203,28 +205,28 @@ TEST(Ledger, AddsUpAtEveryEvent) {
   }
 
   auto start = std::chrono::steady_clock::now();
-  Ledger ledger(recorder.run, 0);
+  BlockHistory history(recorder.run, 0);
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   EXPECT_LT(taken.count(), 5.0);  // of a machine that does ten other things; alone it takes 0.1
 
-  std::vector<int64_t> change(ledger.events() + 1);
-  for (const BlockLife& block : ledger.blocks()) {
+  std::vector<int64_t> change(history.events() + 1);
+  for (const BlockLife& block : history.blocks()) {
     change[block.born + 1] += static_cast<int64_t>(block.size);
     if (block.freed != no_event) change[block.freed + 1] -= static_cast<int64_t>(block.size);
   }
   AllocatorState state = state_before_trace(recorder.run, 0);
   int64_t alive = 0;
-  for (uint64_t i = 0; i < ledger.events(); ++i) {
+  for (uint64_t i = 0; i < history.events(); ++i) {
     state.apply(recorder.run.traces[0][i]);
     alive += change[i + 1];
     ASSERT_EQ(alive, static_cast<int64_t>(state.totals().allocated)) << "after event " << i;
   }
-  for (uint64_t moment : {uint64_t{0}, uint64_t{1}, uint64_t{5000}, uint64_t{123'457}, ledger.events()}) {
-    Breakdown parts = break_down(recorder.run, ledger, 0, {"", moment, {}, {}});
+  for (uint64_t point : {uint64_t{0}, uint64_t{1}, uint64_t{5000}, uint64_t{123'457}, history.events()}) {
+    Breakdown parts = break_down(recorder.run, history, 0, {"", point, {}, {}});
     uint64_t sums[4] = {};
-    for (const Share& share : parts.categories) sums[0] += share.bytes;
-    for (const Share& share : parts.ops) sums[1] += share.bytes;
-    for (const Share& share : parts.lines) sums[2] += share.bytes;
+    for (const UsageEntry& share : parts.categories) sums[0] += share.bytes;
+    for (const UsageEntry& share : parts.ops) sums[1] += share.bytes;
+    for (const UsageEntry& share : parts.lines) sums[2] += share.bytes;
     for (const BlockLife* block : parts.tensors) sums[3] += block->size;
     for (uint64_t sum : sums) EXPECT_EQ(sum, parts.totals.allocated);
     EXPECT_EQ(parts.root.inclusive, parts.totals.allocated);

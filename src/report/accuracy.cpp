@@ -1,4 +1,4 @@
-#include "report/fidelity.h"
+#include "report/accuracy.h"
 
 #include <algorithm>
 
@@ -89,7 +89,7 @@ json assumptions_json(const std::vector<AssumptionRecord>& assumptions) {
   return result;
 }
 
-json fidelity_json(const Run& run) {
+json accuracy_json(const Run& run) {
   json result = assumptions_json(run.assumptions);
   result["complete"] = run.assumptions.empty();
   result["verified"] = is_verified(run);
@@ -97,7 +97,7 @@ json fidelity_json(const Run& run) {
   return result;
 }
 
-std::string fidelity_line(const Run& run) {
+std::string accuracy_line(const Run& run) {
   std::string verified = is_verified(run) ? "" : "; this profile was not verified against a device";
   if (run.assumptions.empty()) return "fidelity: complete, nothing was assumed" + verified;
   std::string line = "fidelity: not complete";
@@ -176,8 +176,8 @@ std::vector<const AssumptionRecord*> of_kind(const std::vector<AssumptionRecord>
   return found;
 }
 
-std::string fidelity_text(const Run& run, const TextStyle& style) {
-  std::string text = wrap(fidelity_line(run), 0, style) + profile_notes(run, style);
+std::string accuracy_text(const Run& run, const TextStyle& style) {
+  std::string text = wrap(accuracy_line(run), 0, style) + profile_notes(run, style);
   for (const Kind& kind : kinds) {
     std::vector<const AssumptionRecord*> found = of_kind(run.assumptions, kind.kind);
     for (size_t i = 0; i < std::min(found.size(), shown_of_a_kind); ++i)
