@@ -3,12 +3,13 @@
 #include "cli/commands.h"
 #include "cli/gate_options.h"
 #include "cli/gate_outputs.h"
-#include "cli/process_report.h"
 #include "launch/engine_info.h"
 #include "launch/layout.h"
 #include "launch/program_run.h"
+#include "launch/read_processes.h"
 #include "launch/runner.h"
 #include "report/gate_json.h"
+#include "report/process_report.h"
 
 namespace torchmem {
 
@@ -78,10 +79,11 @@ class GateCommand : public Command {
     const DeviceChoice device = choose_device(named);
     const ValueSettings values = value_settings(options_.model.values);
     ProgramRun ran(program, device, {0, named != "auto" && named != "cuda", false, values});
-    std::cerr << processes_text(ran.state(), ran.is_virtual()) << std::flush;
-    ProgramResult result{ran.exit_code(), ran.interrupted(), process_states(ran.state()), {}, {}};
-    for (const EndedProcess& process : ended_processes(ran.state())) result.ended.push_back(process.reason);
-    result.run.assumptions = program_assumptions(ran.state());
+    const ProgramProcesses processes = read_processes(ran.state());
+    std::cerr << processes_text(processes, ran.is_virtual()) << std::flush;
+    ProgramResult result{ran.exit_code(), ran.interrupted(), processes.states(), {}, {}};
+    for (const ProcessNote& ended : processes.ended) result.ended.push_back(ended.text);
+    result.run.assumptions = assumptions_of(processes);
     result.run.info.software.torch = built_torch_version();
     result.run.info.rest["arguments"] = {{"program", program},
                                          {"values", values.values ? json(*values.values) : json()},

@@ -3,12 +3,13 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/process_report.h"
 #include "cli/report_options.h"
 #include "cli/save_records.h"
 #include "cli/value_options.h"
 #include "launch/process_records.h"
 #include "launch/program_run.h"
+#include "launch/read_processes.h"
+#include "report/process_report.h"
 #include "request/fields.h"
 #include "torchmem/run_file.h"
 
@@ -78,24 +79,25 @@ class RunCommand : public Command {
     ProgramOptions options{devices_, device_ != "auto" && device_ != "cuda", !save_.empty(), values};
     if (!limit_.empty()) options.limit_bytes = limit_bytes_of(limit_);
     ProgramRun run(program, device, options);
-    report(run, device);
+    const ProgramProcesses processes = read_processes(run.state());
+    report(run, processes, device);
     // A launcher has an exit code of its own when a process of its is ended.
-    if (!ended_processes(run.state()).empty()) return ExitCode::could_not;
+    if (!processes.ended.empty()) return ExitCode::could_not;
     return static_cast<ExitCode>(run.exit_code());
   }
 
   // The program's own exit code stands whatever happens here.
-  void report(const ProgramRun& run, const DeviceChoice& device) const {
-    const json processes = processes_json(run.state());
-    std::cerr << processes_text(run.state(), run.is_virtual()) << more_text(processes) << std::flush;
+  void report(const ProgramRun& run, const ProgramProcesses& processes, const DeviceChoice& device) const {
+    std::cerr << processes_text(processes, run.is_virtual())
+              << more_text(processes, common.json.empty(), save_.empty()) << std::flush;
     std::vector<ProcessRecord> records;
     if (!save_.empty()) records = read_process_records(run.state(), program, device);
     try {
       write_results(
           {{{"--json", common.json}, [&] { return json_text(document_of(run, processes)); }},
-           {{"--markdown", markdown_}, [&] { return processes_markdown(run.state(), run.is_virtual()); }},
+           {{"--markdown", markdown_}, [&] { return processes_markdown(processes, run.is_virtual()); }},
            {{"--html", records.empty() ? html_ : ""},
-            [&] { return processes_html(run.state(), run.is_virtual()); }}},
+            [&] { return processes_html(processes, run.is_virtual()); }}},
           nullptr);
       if (!save_.empty()) write_process_records(records, {"--save", save_}, write_run);
       auto page = [&](const Run& of) { return html_report(of, program[0]); };
@@ -105,35 +107,14 @@ class RunCommand : public Command {
     }
   }
 
-  json document_of(const ProgramRun& run, const json& processes) const {
+  json document_of(const ProgramRun& run, const ProgramProcesses& processes) const {
     json document = {
         {"schema", "torchmem.processes/1"}, {"torchmem", TORCHMEM_VERSION}, {"program", program}};
     document.update(run.end());
-    document["processes"] = processes;
-    for (const EndedProcess& ended : ended_processes(run.state()))
-      document["ended"].push_back({{"pid", ended.pid}, {"reason", ended.reason}});
+    document["processes"] = processes_json(processes);
+    for (const auto& [pid, reason] : processes.ended)
+      document["ended"].push_back({{"pid", pid}, {"reason", reason}});
     return document;
-  }
-
-  // How to see more than that, of what was not asked for.
-  std::string more_text(const json& processes) const {
-    auto has_assumed = [](const json& process) {
-      return process.at("assumed_values") != 0 || process.at("estimated_workspaces") != 0 ||
-             process.at("unmodelled_calls") != 0;
-    };
-    const bool assumed = std::any_of(processes.begin(), processes.end(), has_assumed);
-    auto has_allocated = [](const json& process) {
-      const json& devices = process.at("devices");
-      return std::any_of(devices.begin(), devices.end(), [](const json& device) {
-        return device.value("peak_allocated_bytes", uint64_t{0}) > 0;
-      });
-    };
-    const bool measured = std::any_of(processes.begin(), processes.end(), has_allocated);
-    std::string text;
-    if (common.json.empty() && assumed) text = "--json lists every assumption with its operator and line";
-    if (save_.empty() && measured)
-      text += std::string(text.empty() ? "" : "; ") + "--save RUN.pickle records whose the memory was";
-    return text.empty() ? "" : "torchmem: " + text + "\n";
   }
 
   std::string device_ = "auto";

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "launch/process_states.h"
 #include "launch/run_executor.h"
 #include "report/gate_report.h"
+#include "run/program_processes.h"
 #include "torchmem/gate.h"
 
 namespace torchmem {

@@ -1,53 +1,27 @@
-#include "cli/process_report.h"
+#include "report/process_report.h"
 
 #include <algorithm>
-#include <fstream>
-#include <optional>
 #include <sstream>
 #include <vector>
 
-#include "launch/process_assumptions.h"
-#include "launch/process_states.h"
 #include "report/accuracy.h"
 #include "report/document.h"
 #include "report/style.h"
 #include "report/text.h"
 #include "run/assumption_json.h"
 #include "run/utf8.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
 
 constexpr size_t longest_command = 200;
-constexpr size_t longest_note = 4096;
 constexpr size_t shown_reads = 5;
 constexpr size_t shown_calls = 5;
-
-// Of the notes `<kind>-<pid>`: pid and text.
-std::vector<std::pair<std::string, std::string>> read_notes(const fs::path& directory,
-                                                            const std::string& kind) {
-  std::vector<std::pair<std::string, std::string>> notes;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    std::string name = entry.path().filename().string();
-    if (!name.starts_with(kind + "-")) continue;
-    std::error_code not_known;
-    if (!entry.is_regular_file(not_known)) continue;
-    std::ifstream in(entry.path(), std::ios::binary);
-    std::string line(longest_note, '\0');
-    in.read(line.data(), static_cast<std::streamsize>(line.size()));
-    line.resize(static_cast<size_t>(in.gcount()));
-    line = printable(valid_utf8(line.substr(0, line.find('\n'))));
-    notes.emplace_back(valid_utf8(name.substr(kind.size() + 1)), line);
-  }
-  std::sort(notes.begin(), notes.end());
-  return notes;
-}
 
 std::string name_of(const torchmem_process_state& state) {
   return shorten(valid_utf8(state.command), longest_command) + " (pid " + std::to_string(state.pid) + ")";
@@ -59,19 +33,6 @@ std::string device_text(const torchmem_device_state& device) {
   if (device.out_of_memory) text += ", " + counted(device.out_of_memory, "out-of-memory error");
   return text;
 }
-
-// What a process counts, whether or not an agent tells more of it.
-struct CountedKind {
-  Assumption assumption;
-  const char* word;
-  uint64_t torchmem_process_state::*count;
-};
-
-constexpr CountedKind counted_kinds[] = {
-    {Assumption::assumed_value, "assumed value", &torchmem_process_state::assumed_values},
-    {Assumption::estimated_workspace, "estimated workspace", &torchmem_process_state::estimated_workspaces},
-    {Assumption::unmodelled_call, "unmodelled call", &torchmem_process_state::unmodelled_calls},
-};
 
 // "cudaIpcGetMemHandle, cudaFoo and 3 more": the calls that are not modelled, each once; "" where nobody
 // told.
@@ -89,11 +50,13 @@ std::string call_names(const std::vector<AssumptionRecord>& assumptions) {
 
 std::string assumed_text(const torchmem_process_state& state, const std::string& calls) {
   std::string text;
-  for (const CountedKind& kind : counted_kinds) {
-    uint64_t count = state.*kind.count;
+  for (const CountedAssumption& assumption : counted_assumptions()) {
+    uint64_t count = state.*assumption.count;
     if (count == 0) continue;
-    text += (text.empty() ? "" : ", ") + counted(count, kind.word);
-    if (kind.count == &torchmem_process_state::unmodelled_calls && !calls.empty()) text += ": " + calls;
+    std::string word(name_of(assumption.kind));
+    std::replace(word.begin(), word.end(), '_', ' ');
+    text += (text.empty() ? "" : ", ") + counted(count, word);
+    if (assumption.kind == Assumption::unmodelled_call && !calls.empty()) text += ": " + calls;
   }
   return text;
 }
@@ -152,9 +115,9 @@ std::string reads_text(const std::vector<AssumptionRecord>& assumptions) {
   return text;
 }
 
-std::string process_text(const fs::path& directory, const torchmem_process_state& state) {
-  const auto assumptions =
-      read_process_assumptions(directory, state.pid).value_or(std::vector<AssumptionRecord>());
+std::string process_text(const ProgramProcess& process) {
+  const torchmem_process_state& state = process.state;
+  const auto assumptions = process.assumptions.value_or(std::vector<AssumptionRecord>());
   const std::string calls = call_names(assumptions);
   const std::string assumed = assumed_text(state, calls);
   return "torchmem: " + name_of(state) + ": " + use_text(state) +
@@ -163,10 +126,10 @@ std::string process_text(const fs::path& directory, const torchmem_process_state
 }
 
 // Of processes that CUDA_VISIBLE_DEVICES leaves no device; one for each of its values.
-std::string hidden_text(const fs::path& directory) {
+std::string hidden_text(const std::vector<ProcessNote>& notes) {
   std::string text;
   std::vector<std::string> said;
-  for (const auto& [pid, value] : read_notes(directory, "hidden")) {
+  for (const auto& [pid, value] : notes) {
     if (std::find(said.begin(), said.end(), value) != said.end()) continue;
     said.push_back(value);
     text +=
@@ -192,9 +155,9 @@ json device_json(const torchmem_device_state& device, size_t index, bool is_meas
 
 }  // namespace
 
-json processes_json(const fs::path& directory) {
+json processes_json(const ProgramProcesses& processes) {
   json result = json::array();
-  for (const torchmem_process_state& state : process_states(directory)) {
+  for (const auto& [state, assumptions] : processes.used) {
     json devices = json::array();
     for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
       const torchmem_device_state& device = state.devices[i];
@@ -206,47 +169,59 @@ json processes_json(const fs::path& directory) {
                       {"measured", is_measured(state)},
                       {"devices", std::move(devices)}});
     if (state.peak_pinned) result.back()["peak_pinned_bytes"] = state.peak_pinned;
-    for (const CountedKind& kind : counted_kinds)
-      result.back()[std::string(name_of(kind.assumption)) + "s"] = state.*kind.count;
-    if (const auto assumptions = read_process_assumptions(directory, state.pid))
-      result.back()["fidelity"] = assumptions_json(*assumptions);
+    for (const CountedAssumption& assumption : counted_assumptions())
+      result.back()[std::string(name_of(assumption.kind)) + "s"] = state.*assumption.count;
+    if (assumptions) result.back()["fidelity"] = assumptions_json(*assumptions);
   }
   return result;
 }
 
-std::string processes_text(const fs::path& directory, bool is_virtual) {
+std::string processes_text(const ProgramProcesses& processes, bool is_virtual) {
   std::string text;
-  for (const torchmem_process_state& state : process_states(directory))
-    text += process_text(directory, state);
-  text += hidden_text(directory);
+  for (const ProgramProcess& process : processes.used) text += process_text(process);
+  text += hidden_text(processes.hidden);
   if (text.empty()) {
     // On a real device only what allocates is seen.
     text = is_virtual ? "torchmem: the program never used CUDA\n"
                       : "torchmem: the program allocated nothing on a CUDA device\n";
   }
-  for (const auto& [pid, program] : read_notes(directory, "cleared")) {
+  for (const auto& [pid, program] : processes.cleared) {
     text += "torchmem: " + shorten(program, longest_command) + " (pid " + pid +
             ") was started with LD_PRELOAD cleared: it was not on the virtual GPU and is not counted\n";
   }
-  for (const auto& [pid, note] : read_notes(directory, "compiles")) {
+  for (const auto& [pid, note] : processes.compiles) {
     text += "torchmem: pid " + pid +
             " compiles (torch.compile), and the virtual GPU cannot run what is compiled for a device; run "
             "the program without compilation\n";
   }
-  for (const EndedProcess& ended : ended_processes(directory))
-    text += "torchmem: pid " + ended.pid + " was ended: " + ended.reason + "\n";
+  for (const auto& [pid, reason] : processes.ended)
+    text += "torchmem: pid " + pid + " was ended: " + reason + "\n";
   return text;
+}
+
+std::string more_text(const ProgramProcesses& processes, bool without_json, bool without_save) {
+  bool assumed = false;
+  bool measured = false;
+  for (const torchmem_process_state& state : processes.states()) {
+    for (const CountedAssumption& assumption : counted_assumptions()) assumed |= state.*assumption.count != 0;
+    for (const torchmem_device_state& device : state.devices)
+      measured |= state.agent_loaded && device.used && device.peak_allocated > 0;
+  }
+  std::vector<std::string> ways;
+  if (without_json && assumed) ways.push_back("--json lists every assumption with its operator and line");
+  if (without_save && measured) ways.push_back("--save RUN.pickle records whose the memory was");
+  return ways.empty() ? "" : "torchmem: " + joined(ways, "; ") + "\n";
 }
 
 namespace {
 
-Document processes_document(const fs::path& directory, bool is_virtual) {
+Document processes_document(const ProgramProcesses& processes, bool is_virtual) {
   Table table({{.title = "process", .kind = TableColumn::Kind::name},
                {.title = "device"},
                {.title = "peak allocated"},
                {.title = "peak reserved"},
                {.title = "out of memory"}});
-  for (const torchmem_process_state& state : process_states(directory)) {
+  for (const torchmem_process_state& state : processes.states()) {
     for (size_t i = 0; i < TORCHMEM_PROCESS_STATE_DEVICES; ++i) {
       const torchmem_device_state& device = state.devices[i];
       if (!device.used) continue;
@@ -258,7 +233,7 @@ Document processes_document(const fs::path& directory, bool is_virtual) {
   document.add_heading("Memory by process");
   document.add_table(table);
   std::vector<std::string> lines;
-  std::istringstream text(processes_text(directory, is_virtual));
+  std::istringstream text(processes_text(processes, is_virtual));
   for (std::string line; std::getline(text, line);) lines.push_back(line.substr(line.find(": ") + 2));
   document.add_list(lines);
   return document;
@@ -266,41 +241,12 @@ Document processes_document(const fs::path& directory, bool is_virtual) {
 
 }  // namespace
 
-std::string processes_markdown(const fs::path& directory, bool is_virtual) {
-  return processes_document(directory, is_virtual).markdown();
+std::string processes_markdown(const ProgramProcesses& processes, bool is_virtual) {
+  return processes_document(processes, is_virtual).markdown();
 }
 
-std::string processes_html(const fs::path& directory, bool is_virtual) {
-  return processes_document(directory, is_virtual).html();
-}
-
-std::vector<AssumptionRecord> program_assumptions(const fs::path& directory) {
-  std::vector<AssumptionRecord> all;
-  for (const torchmem_process_state& state : process_states(directory)) {
-    const std::string command = valid_utf8(state.command);
-    auto told = read_process_assumptions(directory, state.pid).value_or(std::vector<AssumptionRecord>());
-    for (const CountedKind& kind : counted_kinds) {
-      uint64_t count = 0;
-      for (const auto& assumption : told) count += assumption.kind == kind.assumption ? assumption.count : 0;
-      if (state.*kind.count <= count) continue;
-      AssumptionRecord& untold = told.emplace_back();
-      untold.kind = kind.assumption;
-      untold.count = state.*kind.count - count;
-      untold.name = command;
-    }
-    for (AssumptionRecord& assumption : told) {
-      assumption.rest["process"] = command;
-      add_assumption(all, std::move(assumption));
-    }
-  }
-  return all;
-}
-
-std::vector<EndedProcess> ended_processes(const fs::path& directory) {
-  std::vector<EndedProcess> ended;
-  for (auto& [pid, reason] : read_notes(directory, "ended"))
-    ended.push_back({pid, reason.empty() ? "it read too many assumed values" : reason});
-  return ended;
+std::string processes_html(const ProgramProcesses& processes, bool is_virtual) {
+  return processes_document(processes, is_virtual).html();
 }
 
 }  // namespace torchmem
