@@ -57,8 +57,10 @@ class GateCommand : public Command {
     outputs_checked = true;
     const GateQuestion question = read_question(*app_, options_, program);
     const RunResult outcome = question.is_program ? measure_program(run_program()) : run_model();
-    if (outcome.run.error) say_error(outcome.run, "");
     GateReport report = judge(question, outcome);
+    // Out of memory is a verdict, which the text tells.
+    const bool is_told = report.verdict() != GateVerdict::error && outputs_.prints_text();
+    if (outcome.run.error) say_error(outcome.run, "", is_told);
     if (report.error && report.error->kind == ErrorKind::decided_by_assumed_values)
       say(report.error->message);
     if (question.updates && !report.error) write_baseline(baseline_of(outcome), report);

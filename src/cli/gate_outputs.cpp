@@ -31,28 +31,18 @@ bool attempt(const std::function<void()>& write) {
 }  // namespace
 
 void GateOutputs::check() {
-  const std::vector<OutputPath> documents = {{"--json", json}, {"--junit", junit}, {"--markdown", markdown}};
-  std::string first;
-  for (const OutputPath& output : documents) {
-    if (output.path != "-") continue;
-    if (!first.empty()) {
-      throw Error(ErrorKind::bad_usage, first + " and " + output.option +
-                                            ": both would go to standard output; give one of them a file");
-    }
-    first = output.option;
-  }
-  std::vector<OutputPath> all = {{"--baseline", updated}};
-  all.insert(all.end(), documents.begin(), documents.end());
-  check_outputs(all, inputs);
+  check_outputs({{"--baseline", updated}, {"--json", json}, {"--junit", junit}, {"--markdown", markdown}},
+                inputs);
   checked = true;
 }
+
+bool GateOutputs::prints_text() const { return json != "-" && junit != "-" && markdown != "-"; }
 
 bool GateOutputs::write(const GateReport& report) const {
   bool all = write_documents(report, true);
   // An error alone is said on standard error.
   const bool has_text = report.verdict() != GateVerdict::error || report.numbers;
-  const bool is_taken = json == "-" || junit == "-" || markdown == "-";
-  if (has_text && !is_taken) all &= attempt([&] { write_stdout(gate_text(report, output_style())); });
+  if (has_text && prints_text()) all &= attempt([&] { write_stdout(gate_text(report, output_style())); });
   return all;
 }
 

@@ -22,6 +22,9 @@ struct GateOutputs {
   // Throws Error(bad_usage) where one cannot be written, or two would go to standard output.
   void check();
 
+  // Whether the text is printed: no document has standard output.
+  bool prints_text() const;
+
   // Files before standard output, whose reader may close it. What cannot be written is said, and takes
   // nothing from the rest; false then.
   bool write(const GateReport& report) const;
