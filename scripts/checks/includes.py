@@ -34,7 +34,10 @@ OUTSIDE = {
     'ATen/': TORCH,
     'c10/': TORCH,
     'cuda': [*TORCH, 'vgpu'],
-    'spdlog/': ['request', 'launch', 'study', 'cli'],
+    'spdlog/spdlog': ['request', 'launch', 'study', 'cli'],
+    'spdlog/sinks/': ['launch', 'cli'],
+    # Not by public headers: users of the core have no fmt.
+    'spdlog/fmt/': ['text', 'run', 'analyze', 'report', 'request', 'launch', 'study', 'cli'],
     'nlohmann/': [*CORE, 'request', 'launch', 'study', 'cli', 'capture', 'engine', 'agent', 'vgpu'],
 }
 
