@@ -1,5 +1,7 @@
 #include "report/accuracy.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "report/style.h"
@@ -40,7 +42,7 @@ std::string profile_notes(const Run& run, const TextStyle& style) {
 
 // "a branch came of it"; "" where nothing is known to have.
 std::string decides_text(const AssumptionRecord& assumption) {
-  return is_deciding(assumption) ? "a " + std::string(name_of(assumption.decides)) + " came of it" : "";
+  return is_deciding(assumption) ? fmt::format("a {} came of it", name_of(assumption.decides)) : "";
 }
 
 // What happened to an assumption of that kind.
@@ -56,16 +58,15 @@ std::string explanation(const AssumptionRecord& assumption, const Kind& kind) {
 }
 
 std::string describe(const AssumptionRecord& assumption, const Kind& kind, const TextStyle& style) {
-  std::string text = printable(assumption.name) + ": " + explanation(assumption, kind);
-  text += " (" + counted(assumption.count, "time");
-  if (assumption.bytes > 0) text += ", " + format_bytes(assumption.bytes);
-  text += ")";
-  std::string lines = wrap(text, 2, style);
+  std::string lines = wrap(fmt::format("{}: {} ({}{})", printable(assumption.name),
+                                       explanation(assumption, kind), counted(assumption.count, "time"),
+                                       assumption.bytes > 0 ? ", " + format_bytes(assumption.bytes) : ""),
+                           2, style);
   std::string place = printable(assumption.line);
   if (!assumption.op.empty() && assumption.op != assumption.name)
     place = printable(assumption.op) + (place.empty() ? "" : " at " + place);
   if (!assumption.module.empty())
-    place += (place.empty() ? "" : ", ") + std::string("module ") + printable(assumption.module);
+    place += fmt::format("{}module {}", place.empty() ? "" : ", ", printable(assumption.module));
   if (!place.empty()) lines += wrap(place, 4, style);
   return lines;
 }
@@ -111,7 +112,7 @@ std::string accuracy_line(const Run& run) {
     }
     if (count == 0) continue;
     line += ", " + counted(count, kind.singular);
-    if (bytes > 0) line += " (" + format_bytes(bytes) + ")";
+    if (bytes > 0) line += fmt::format(" ({})", format_bytes(bytes));
   }
   return line + verified;
 }
@@ -126,11 +127,11 @@ std::string assumed_before_text(const Run& run) {
   }
   if (!first) return "";
   const std::string value = printable(first->taken_for);
-  return "Before that, " + counted(count, "value") + " that only a kernel would have computed " +
-         (count == 1 ? "was" : "were") + " read, first by " + place_of(*first) +
-         (value.empty() ? "" : ", taken for " + value) +
-         ". The model may fail for that alone: --assume FILE says what the value is, and a real GPU knows "
-         "it.";
+  return fmt::format(
+      "Before that, {} that only a kernel would have computed {} read, first by {}{}. The model may fail for "
+      "that alone: --assume FILE says what the value is, and a real GPU knows it.",
+      counted(count, "value"), count == 1 ? "was" : "were", place_of(*first),
+      value.empty() ? "" : ", taken for " + value);
 }
 
 std::string place_of(const AssumptionRecord& assumption) {
@@ -145,7 +146,7 @@ std::string decision_text(const std::vector<AssumptionRecord>& assumptions) {
   std::string text = place_of(*first) + " read a value that only a kernel would have computed; " +
                      (value.empty() ? "" : "it was taken for " + value + ", and ") + decides_text(*first);
   auto all = static_cast<uint64_t>(std::count_if(assumptions.begin(), assumptions.end(), is_deciding));
-  return all == 1 ? text : text + " (" + counted(all - 1, "more such read") + ")";
+  return all == 1 ? text : fmt::format("{} ({})", text, counted(all - 1, "more such read"));
 }
 
 std::string doubt_text(const Run& run) {
@@ -156,10 +157,10 @@ std::string doubt_text(const Run& run) {
 }
 
 std::string assumed_line(const AssumptionRecord& assumption) {
-  std::string text = place_of(assumption) + ", " + counted(assumption.count, "time");
+  std::string text = fmt::format("{}, {}", place_of(assumption), counted(assumption.count, "time"));
   if (!assumption.what.empty())
-    text += ", " + format_bytes(assumption.bytes) +
-            " that this device does not hold: " + printable(assumption.what);
+    text += fmt::format(", {} that this device does not hold: {}", format_bytes(assumption.bytes),
+                        printable(assumption.what));
   if (!assumption.taken_for.empty()) text += ", taken for " + printable(assumption.taken_for);
   std::string decided = decides_text(assumption);
   return decided.empty() ? text : text + ": " + decided;
@@ -183,7 +184,7 @@ std::string accuracy_text(const Run& run, const TextStyle& style) {
     for (size_t i = 0; i < std::min(found.size(), shown_of_a_kind); ++i)
       text += describe(*found[i], kind, style);
     if (found.size() > shown_of_a_kind)
-      text += "  and " + format_count(found.size() - shown_of_a_kind) + " more (--json lists all)\n";
+      text += fmt::format("  and {} more (--json lists all)\n", format_count(found.size() - shown_of_a_kind));
   }
   return text;
 }

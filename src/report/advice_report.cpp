@@ -1,5 +1,6 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "report/accuracy.h"
 #include "report/document.h"
@@ -52,8 +53,8 @@ std::string check_text(const json& check) {
   if (!check.value("made", false))
     return "not checked on the CPU: " + check.value("why", std::string("the reason is unknown"));
   if (check.value("equal", false))
-    return "same results on the CPU (" + counted(check.value("tensors", uint64_t{0}), "tensor") +
-           " compared)";
+    return fmt::format("same results on the CPU ({} compared)",
+                       counted(check.value("tensors", uint64_t{0}), "tensor"));
   return "other results on the CPU than without it: do not use it" +
          (check.contains("why") ? ": " + check["why"].get<std::string>() : std::string());
 }
@@ -90,7 +91,7 @@ Table lever_table(const Advice& advice, const TextStyle* style) {
   };
   if (!add_all(Verdict::saves, "")) {
     const char* none = "no lever saves anything at the peak";
-    style ? table.add_text(std::string("  ") + none + "\n") : table.add_note(none);
+    style ? table.add_text(fmt::format("  {}\n", none)) : table.add_note(none);
   }
   add_all(Verdict::harms, "it costs more with");
   return table;
@@ -123,7 +124,7 @@ constexpr struct {
 std::string list_text(const std::vector<std::string>& lines, const char* title, const TextStyle& style) {
   std::string text;
   for (const std::string& line : lines) text += wrap(line, 2, style);
-  return text.empty() ? "" : std::string("\n") + title + "\n" + text;
+  return text.empty() ? "" : fmt::format("\n{}\n{}", title, text);
 }
 
 Table combination_table(const Advice& advice) {
@@ -135,10 +136,8 @@ Table combination_table(const Advice& advice) {
 Table frontier_table(const Advice& advice) {
   Table table = trial_table("checkpointing, modules");
   for (const FrontierPoint& point : advice.frontier) {
-    char share[32];
-    std::snprintf(share, sizeof share, "%.0f %% run twice", point.share * 100);
     std::string name =
-        std::to_string(point.modules.size()) + " of " + std::to_string(point.of) + ", " + share;
+        fmt::format("{} of {}, {:.0f} % run twice", point.modules.size(), point.of, point.share * 100);
     add_trial(table, name, point.trial, advice.base);
   }
   return table;
@@ -147,7 +146,7 @@ Table frontier_table(const Advice& advice) {
 // "" where there is none.
 std::string frontier_order(const Advice& advice) {
   if (advice.frontier.empty()) return "";
-  return "in this order: " + joined(advice.frontier.back().modules, ", ");
+  return "in this order: " + joined(advice.frontier.back().modules);
 }
 
 std::string frontier_text(const Advice& advice, const TextStyle& style) {
@@ -164,10 +163,10 @@ struct GoalWords {
 GoalWords goal_words(const Advice& advice) {
   if (!advice.goal) return {};
   const Goal& goal = *advice.goal;
-  GoalWords words{"goal: " + bytes_exactly(goal.limit_bytes) + " for the allocator", {}, {}};
+  GoalWords words{fmt::format("goal: {} for the allocator", bytes_exactly(goal.limit_bytes)), {}, {}};
   if (!goal.cheapest) {
-    words.lines = {"not reached: none of the " + std::to_string(goal.tried) +
-                   " sets of levers that were tried runs within it."};
+    words.lines = {fmt::format("not reached: none of the {} sets of levers that were tried runs within it.",
+                               goal.tried)};
     return words;
   }
   if (goal.cheapest->levers.empty()) {
@@ -175,8 +174,8 @@ GoalWords goal_words(const Advice& advice) {
     return words;
   }
   words.lines = {"cheapest: " + joined(goal.cheapest->levers, " + "),
-                 "allocated " + size_text(goal.cheapest->allocated) + ", reserved " +
-                     size_text(goal.cheapest->reserved) + " under that limit"};
+                 fmt::format("allocated {}, reserved {} under that limit",
+                             size_text(goal.cheapest->allocated), size_text(goal.cheapest->reserved))};
   for (const std::string& name : goal.cheapest->levers) {
     for (const LeverResult& lever : advice.levers) {
       if (lever.trial.name == name) words.code.push_back(lever.code);
@@ -208,7 +207,7 @@ std::string decided_text(const Advice& advice) {
   if (names.empty()) return "";
   return "may be wrong, since a value that only a kernel would have computed decided a size, a loop or a "
          "branch: " +
-         joined(names, ", ");
+         joined(names);
 }
 
 Document advice_document(const Advice& advice, const Run& about) {

@@ -1,11 +1,14 @@
 #include "report/breakdown_text.h"
 
+#include <spdlog/fmt/ranges.h>
+
 #include <algorithm>
 
 #include "report/module_tree.h"
 #include "report/style.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
@@ -100,15 +103,14 @@ class Tables {
 
 std::string shape_text(const TensorInfo& tensor) {
   if (tensor.dtype.empty()) return "";
-  std::string text = tensor.dtype + ":";
-  for (size_t i = 0; i < tensor.shape.size(); ++i) text += (i ? "x" : "") + std::to_string(tensor.shape[i]);
-  return tensor.shape.empty() ? text + "scalar" : text;
+  if (tensor.shape.empty()) return tensor.dtype + ":scalar";
+  return fmt::format("{}:{}", tensor.dtype, fmt::join(tensor.shape, "x"));
 }
 
 std::string moment_of(const Analysis& analysis, uint64_t event) {
   const Phase* phase = analysis.phase_of(event);
   if (!phase) return "event " + format_count(event);
-  return phase->iteration ? phase->name + ":" + std::to_string(*phase->iteration) : phase->name;
+  return phase->iteration ? fmt::format("{}:{}", phase->name, *phase->iteration) : phase->name;
 }
 
 // "exp_avg of conv1.weight f32:64x3x7x7, optimizer_state", with what is known of it.
@@ -127,16 +129,13 @@ std::string block_name(const Analysis& analysis, const BlockLife& block) {
 
 std::string block_place(const Analysis& analysis, const BlockLife& block) {
   const BlockHistory& history = analysis.history();
-  std::string text;
-  auto add = [&](const std::string& part) {
-    if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
-  };
-  add(history.ops()[block.op]);
-  add(history.modules()[block.module]);
-  add(history.lines()[block.line]);
+  std::vector<std::string> parts = {history.ops()[block.op], history.modules()[block.module],
+                                    history.lines()[block.line]};
+  std::erase(parts, "");
   std::string from = block.born == no_event ? "before the trace" : moment_of(analysis, block.born);
-  add("from " + from + (block.freed == no_event ? " on" : " to " + moment_of(analysis, block.freed)));
-  return text;
+  std::string to = block.freed == no_event ? "on" : "to " + moment_of(analysis, block.freed);
+  parts.push_back(fmt::format("from {} {}", from, to));
+  return joined(parts);
 }
 
 // A number, what it is of, and in a second line more about that.
@@ -167,15 +166,15 @@ std::string segment_list(const Analysis& analysis, const Breakdown& breakdown, s
     std::string held = "nothing is in it: empty_cache() would release it";
     if (!share.holders.empty()) {
       const BlockLife& largest = *share.holders.front();
-      held = "held open by " + counted(share.holders.size(), "block") + ", the largest " +
-             format_bytes(largest.size) + ": " + block_name(analysis, largest);
+      held = fmt::format("held open by {}, the largest {}: {}", counted(share.holders.size(), "block"),
+                         format_bytes(largest.size), block_name(analysis, largest));
     }
-    std::string pool = share.segment.is_expandable ? "expandable " : "";
-    pool += share.segment.is_large ? "large pool" : "small pool";
-    text += entry(share.inactive,
-                  "free of " + format_bytes(share.segment.total_size) + ", " + pool + ", largest piece " +
-                      format_bytes(share.largest_inactive),
-                  held, style);
+    text +=
+        entry(share.inactive,
+              fmt::format("free of {}, {}{} pool, largest piece {}", format_bytes(share.segment.total_size),
+                          share.segment.is_expandable ? "expandable " : "",
+                          share.segment.is_large ? "large" : "small", format_bytes(share.largest_inactive)),
+              held, style);
   }
   if (text.empty()) return "";
   return tinted(style, Tint::bold, "segments with the most free in them") + "\n" + text;
@@ -211,7 +210,7 @@ void add_shares(Table& table, const std::vector<UsageEntry>& shares, uint64_t wh
     }
   }
   if (shares.size() <= top) return;
-  add_share(table, "and " + format_count(shares.size() - top) + " more", rest, whole).is_dim = true;
+  add_share(table, fmt::format("and {} more", format_count(shares.size() - top)), rest, whole).is_dim = true;
 }
 
 std::string owner_name(const std::string& name) { return name.empty() ? "(unknown)" : name; }
@@ -231,7 +230,7 @@ std::string moments_text(const Analysis& analysis, const TextStyle& style) {
     const Point& point = breakdown.point;
     std::string where;  // a phase's own end says it already
     if (point.phase && !point.name.starts_with(*point.phase)) {
-      where = " (" + phase_name(*point.phase, point.iteration ? &*point.iteration : nullptr) + ")";
+      where = fmt::format(" ({})", phase_name(*point.phase, point.iteration ? &*point.iteration : nullptr));
     }
     std::string heading =
         "\n" + tinted(style, Tint::bold, fitted(printable("at " + point.name + where), style.width, style)) +
@@ -243,8 +242,9 @@ std::string moments_text(const Analysis& analysis, const TextStyle& style) {
     line("allocated", bytes_exactly(totals.allocated));
     line("reserved", bytes_exactly(totals.reserved));
     line("fragmentation", format_bytes(totals.inactive_split) + ", free parts of segments in use");
-    line("cached", format_bytes(totals.reserved - totals.active - totals.inactive_split) +
-                       "; largest free piece " + format_bytes(breakdown.largest_inactive));
+    const uint64_t cached = totals.reserved - totals.active - totals.inactive_split;
+    line("cached", fmt::format("{}; largest free piece {}", format_bytes(cached),
+                               format_bytes(breakdown.largest_inactive)));
     text += breakdown_text(analysis, breakdown, heading, style);
   }
   return text;
@@ -253,15 +253,15 @@ std::string moments_text(const Analysis& analysis, const TextStyle& style) {
 std::string growth_text(const Analysis& analysis, const TextStyle& style) {
   if (!analysis.growth()) return "";
   const Growth& growth = *analysis.growth();
-  std::string text = "grows by " + format_bytes(growth.bytes_per_iteration) +
-                     " an iteration, from iteration " + std::to_string(growth.first_iteration) + " on" +
-                     (growth.phase.empty() ? "" : ", mostly in " + growth.phase);
+  std::string text = fmt::format("grows by {} an iteration, from iteration {} on{}",
+                                 format_bytes(growth.bytes_per_iteration), growth.first_iteration,
+                                 growth.phase.empty() ? "" : ", mostly in " + growth.phase);
   text = tinted(style, Tint::yellow, fitted(text, style.width, style)) + "\n";
   auto owner = [&](const char* what, const std::vector<UsageEntry>& shares) {
     if (shares.empty() || shares.front().name.empty()) return;
     text += named_line({.width = 14, .indent = 2}, what,
-                       printable(shares.front().name) + ", " +
-                           percent(shares.front().bytes, growth.bytes_per_iteration) + " of it",
+                       fmt::format("{}, {} of it", printable(shares.front().name),
+                                   percent(shares.front().bytes, growth.bytes_per_iteration)),
                        style);
   };
   owner("category", growth.categories);
@@ -269,9 +269,9 @@ std::string growth_text(const Analysis& analysis, const TextStyle& style) {
   owner("operator", growth.ops);
   owner("line", growth.lines);
   if (std::optional<uint64_t> left = analysis.iterations_left()) {
-    std::string what = analysis.has_limit() ? "the limit" : "what the device has";
-    text += wrap(what + ", " + format_bytes(*analysis.room()) + ", is reached after at most " +
-                     counted(*left, "more iteration"),
+    text += wrap(fmt::format("{}, {}, is reached after at most {}",
+                             analysis.has_limit() ? "the limit" : "what the device has",
+                             format_bytes(*analysis.room()), counted(*left, "more iteration")),
                  2, style);
   }
   return text + "\n";

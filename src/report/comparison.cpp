@@ -1,6 +1,6 @@
 #include "report/comparison.h"
 
-#include <cstdio>
+#include <spdlog/fmt/fmt.h>
 
 #include "report/accuracy.h"
 #include "report/document.h"
@@ -10,6 +10,7 @@
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "run/run_info_json.h"
+#include "text/words.h"
 
 namespace torchmem {
 
@@ -26,10 +27,8 @@ bool is_measured(const RunResult& outcome) { return outcome.peak && !outcome.run
 
 std::string ratio_text(const RunResult& first, const RunResult& outcome) {
   if (!is_measured(first) || !is_measured(outcome) || first.peak->allocated == 0) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f",
-                static_cast<double>(outcome.peak->allocated) / static_cast<double>(first.peak->allocated));
-  return text;
+  return fmt::format(
+      "{:.2f}", static_cast<double>(outcome.peak->allocated) / static_cast<double>(first.peak->allocated));
 }
 
 // In Markdown a peak is called one, since the first column does not say it.
@@ -60,33 +59,33 @@ Table comparison_table(const std::vector<RunResult>& outcomes, const TextStyle* 
 
 std::string difference_text(const RunResult& first, const RunResult& outcome, const TextStyle& style) {
   if (!is_measured(outcome) || !first.categories || !outcome.categories) return "";
-  std::string text;
+  std::vector<std::string> changes;
   for (size_t i = 0; i < category_count; ++i) {
     uint64_t from = (*first.categories)[i];
     uint64_t to = (*outcome.categories)[i];
-    if (from == to) continue;
-    text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<Category>(i))) + " " +
-            signed_bytes(from, to);
+    if (from != to)
+      changes.push_back(fmt::format("{} {}", name_of(static_cast<Category>(i)), signed_bytes(from, to)));
   }
-  return wrap(outcome.name + ": " + (text.empty() ? "the same in every category" : text), 2, style);
+  if (changes.empty()) changes = {"the same in every category"};
+  return wrap(fmt::format("{}: {}", outcome.name, joined(changes)), 2, style);
 }
 
 // What is to be known of how far the numbers can be trusted, a line each.
 std::vector<std::string> fidelity_notes(const std::vector<RunResult>& outcomes) {
-  std::string assumed, unverified;
+  std::vector<std::string> assumed, unverified;
   for (const RunResult& outcome : outcomes) {
-    auto note = [&](std::string& names) { names += (names.empty() ? "" : ", ") + outcome.name; };
-    if (!outcome.run.assumptions.empty()) note(assumed);
-    if (!is_verified(outcome.run)) note(unverified);
+    if (!outcome.run.assumptions.empty()) assumed.push_back(outcome.name);
+    if (!is_verified(outcome.run)) unverified.push_back(outcome.name);
   }
   std::vector<std::string> notes;
   for (const RunResult& outcome : outcomes) {
     if (std::string decided = decision_text(outcome.run.assumptions); !decided.empty())
-      notes.push_back(outcome.name + " may be wrong: " + decided);
+      notes.push_back(fmt::format("{} may be wrong: {}", outcome.name, decided));
   }
-  if (!assumed.empty()) notes.push_back("not complete, something was assumed (--json says what): " + assumed);
+  if (!assumed.empty())
+    notes.push_back("not complete, something was assumed (--json says what): " + joined(assumed));
   if (!unverified.empty())
-    notes.push_back("on a profile that was not verified against a device: " + unverified);
+    notes.push_back("on a profile that was not verified against a device: " + joined(unverified));
   return notes;
 }
 

@@ -1,8 +1,11 @@
+#include <spdlog/fmt/ranges.h>
+
 #include <algorithm>
 
 #include "report/document.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 #include "torchmem/diff.h"
 #include "torchmem/report.h"
@@ -50,9 +53,9 @@ void add_row(Table& table, const std::string& name, const Change& change, bool i
 
 std::string only_in(const char* which, const std::vector<std::string>& names, size_t top) {
   if (names.empty()) return "";
-  std::string text = std::string("only in ") + which + ":";
-  for (size_t i = 0; i < names.size() && i < top; ++i) text += (i == 0 ? " " : ", ") + names[i];
-  if (names.size() > top) text += ", and " + format_count(names.size() - top) + " more";
+  const auto end = names.begin() + static_cast<ptrdiff_t>(std::min(top, names.size()));
+  std::string text = fmt::format("only in {}: {}", which, fmt::join(names.begin(), end, ", "));
+  if (end != names.end()) text += fmt::format(", and {} more", format_count(names.size() - top));
   return text;
 }
 
@@ -95,11 +98,11 @@ Table device_table(const DeviceDiff& diff, size_t top, const std::string& title,
 std::vector<std::string> not_compared(const DeviceDiff& diff) {
   std::vector<std::string> lines;
   auto add = [&](const char* where, auto is_missing) {
-    std::string names;
+    std::vector<std::string> names;
     for (size_t i = 0; i < diff_part_count; ++i) {
-      if (is_missing(diff.parts[i])) names += (names.empty() ? "" : "; ") + std::string(diff_parts[i].title);
+      if (is_missing(diff.parts[i])) names.emplace_back(diff_parts[i].title);
     }
-    if (!names.empty()) lines.push_back("not compared, as " + std::string(where) + ": " + names);
+    if (!names.empty()) lines.push_back(fmt::format("not compared, as {}: {}", where, joined(names, "; ")));
   };
   using Part = const PartDiff&;
   add("A does not have it", [](Part part) { return !part.in_before && part.in_after; });
@@ -117,8 +120,8 @@ std::string empty_text(const DeviceDiff& diff) {
 
 std::string file_line(const char* which, const std::string& file, const std::string& kind,
                       const TextStyle& style) {
-  return fitted(std::string(which) + "  " + printable(file), style.width - kind.size() - 3, style) + " (" +
-         kind + ")\n";
+  const std::string name = fmt::format("{}  {}", which, printable(file));
+  return fmt::format("{} ({})\n", fitted(name, style.width - kind.size() - 3, style), kind);
 }
 
 // Without a title for its rows where there are none.
@@ -132,15 +135,13 @@ std::string device_text(const DeviceDiff& diff, size_t top, const std::string& t
 
 std::string devices_only_in(const char* which, const std::vector<int32_t>& devices) {
   if (devices.empty()) return "";
-  std::string text;
-  for (int32_t device : devices) text += (text.empty() ? "device " : ", device ") + std::to_string(device);
-  return "only in " + std::string(which) + ": " + text;
+  return fmt::format("only in {}: device {}", which, fmt::join(devices, ", device "));
 }
 
 Document diff_document(const Diff& diff, size_t top) {
-  Document document("What changed from " + diff.file_before + " to " + diff.file_after);
-  document.add_list({"A: " + diff.file_before + " (" + diff.kind_before + ")",
-                     "B: " + diff.file_after + " (" + diff.kind_after + ")"});
+  Document document(fmt::format("What changed from {} to {}", diff.file_before, diff.file_after));
+  document.add_list({fmt::format("A: {} ({})", diff.file_before, diff.kind_before),
+                     fmt::format("B: {} ({})", diff.file_after, diff.kind_after)});
   for (const DeviceDiff& device : diff.devices) {
     if (diff.of_several) document.add_heading("Device " + std::to_string(device.device));
     if (device.is_empty()) document.add_text(empty_text(device));

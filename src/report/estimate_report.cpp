@@ -1,7 +1,8 @@
 #include "report/estimate_report.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "report/document.h"
 #include "report/table.h"
@@ -34,9 +35,7 @@ Unit unit_of(const EstimateRow& row) {
 
 TableCell cell(uint64_t bytes, const Unit& unit) {
   if (bytes == 0) return number_cell("-");
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %s", static_cast<double>(bytes) / unit.bytes, unit.name);
-  return number_cell(text);
+  return number_cell(fmt::format("{:.2f} {}", static_cast<double>(bytes) / unit.bytes, unit.name));
 }
 
 uint64_t count_of(const Estimate& estimate) {

@@ -1,5 +1,6 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "report/document.h"
 #include "report/fit_report.h"
@@ -20,24 +21,14 @@ constexpr double right = 16;
 constexpr double top = 18;
 constexpr double bottom = 40;
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
-
-std::string attribute(const char* name, double value) {
-  return std::string(" ") + name + "=\"" + number(value) + "\"";
-}
-
 std::string line(const char* kind, double x1, double y1, double x2, double y2) {
-  return std::string("<line class=\"") + kind + "\"" + attribute("x1", x1) + attribute("y1", y1) +
-         attribute("x2", x2) + attribute("y2", y2) + "/>\n";
+  return fmt::format("<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", kind,
+                     x1, y1, x2, y2);
 }
 
 std::string label(const std::string& text, double x, double y, const char* anchor) {
-  return "<text" + attribute("x", x) + attribute("y", y) + " text-anchor=\"" + anchor + "\">" + xml(text) +
-         "</text>\n";
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
+                     xml(text));
 }
 
 // At most seven of these go into `most`: 1, 2, 5, 10, 20, 50, ...
@@ -71,9 +62,9 @@ class Chart {
   }
 
   std::string svg() const {
-    std::string text = "<svg viewBox=\"0 0 " + number(width) + " " + number(height) +
-                       "\" role=\"img\" aria-label=\"Memory against size\">\n";
-    text += axes();
+    std::string text =
+        fmt::format("<svg viewBox=\"0 0 {:.1f} {:.1f}\" role=\"img\" aria-label=\"Memory against size\">\n{}",
+                    width, height, axes());
     if (room_) {
       double at = y(static_cast<double>(*room_));
       text += line("limit", left, at, width - right, at);
@@ -111,22 +102,22 @@ class Chart {
       if (!(point.*of)) continue;
       double at_x = x(static_cast<double>(point.size));
       double at_y = y(static_cast<double>(*(point.*of)));
-      path += (path.empty() ? "M" : " L") + number(at_x) + " " + number(at_y);
-      dots += std::string("<circle class=\"") + kind + "\" r=\"3.5\"" + attribute("cx", at_x) +
-              attribute("cy", at_y) + "><title>" +
-              xml(result_.dimension + " = " + format_count(point.size) + ": " + kind + " " +
-                  bytes_exactly(*(point.*of))) +
-              "</title></circle>\n";
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : " L", at_x, at_y);
+      dots += fmt::format(
+          "<circle class=\"{0}\" r=\"3.5\" cx=\"{1:.1f}\" cy=\"{2:.1f}\"><title>{3} = {4}: {0} "
+          "{5}</title></circle>\n",
+          kind, at_x, at_y, xml(result_.dimension), format_count(point.size), bytes_exactly(*(point.*of)));
     }
-    return path.empty() ? "" : std::string("<path class=\"") + kind + "\" d=\"" + path + "\"/>\n" + dots;
+    return path.empty() ? "" : fmt::format("<path class=\"{}\" d=\"{}\"/>\n{}", kind, path, dots);
   }
 
   std::string cross(const FitPoint& point) const {
     double at_x = x(static_cast<double>(point.size));
     double at_y = room_ ? y(static_cast<double>(*room_)) : top;
-    return "<g><title>" + xml(result_.dimension + " = " + format_count(point.size) + " " + why_text(point)) +
-           "</title>\n" + line("refused", at_x - 5, at_y - 5, at_x + 5, at_y + 5) +
-           line("refused", at_x - 5, at_y + 5, at_x + 5, at_y - 5) + "</g>\n";
+    return fmt::format("<g><title>{} = {} {}</title>\n{}{}</g>\n", xml(result_.dimension),
+                       format_count(point.size), xml(why_text(point)),
+                       line("refused", at_x - 5, at_y - 5, at_x + 5, at_y + 5),
+                       line("refused", at_x - 5, at_y + 5, at_x + 5, at_y - 5));
   }
 
   const FitResult& result_;
@@ -152,14 +143,15 @@ std::string rows(const FitResult& result) {
 }  // namespace
 
 std::string fit_html(const std::vector<FitResult>& results, const std::string& model) {
-  std::string title = "The largest " + results.front().dimension + " of " + model;
-  std::string body = "<section><pre>" + xml(fit_answer_text(results)) + "</pre></section>\n";
+  std::string title = fmt::format("The largest {} of {}", results.front().dimension, model);
+  std::string body = fmt::format("<section><pre>{}</pre></section>\n", xml(fit_answer_text(results)));
   for (const FitResult& result : results) {
     if (result.trials.empty()) continue;
-    body += "<section>\n<h2>" + xml(result.device) +
-            "<span class=\"key\" style=\"background: var(--allocated)\"></span>allocated"
-            "<span class=\"key\" style=\"background: var(--reserved)\"></span>reserved, at the peak</h2>\n" +
-            Chart(result).svg() + rows(result) + "</section>\n";
+    body += fmt::format(
+        "<section>\n<h2>{}<span class=\"key\" style=\"background: var(--allocated)\"></span>allocated"
+        "<span class=\"key\" style=\"background: var(--reserved)\"></span>reserved, at the peak</h2>\n"
+        "{}{}</section>\n",
+        xml(result.device), Chart(result).svg(), rows(result));
   }
   return html_page(title, body);
 }

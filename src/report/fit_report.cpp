@@ -1,5 +1,7 @@
 #include "report/fit_report.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "report/accuracy.h"
@@ -8,6 +10,7 @@
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "run/run_info_json.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
@@ -41,8 +44,8 @@ std::optional<uint64_t> context_bytes(const FitResult& result) {
 
 std::string room_text(const FitResult& result) {
   if (result.limit) {
-    return bytes_exactly(*result.limit) + " that the allocator may reserve (--limit; context and modules " +
-           "are not in it)";
+    return bytes_exactly(*result.limit) +
+           " that the allocator may reserve (--limit; context and modules are not in it)";
   }
   std::string text = result.capacity ? bytes_exactly(*result.capacity) + " of the device" : "the device";
   std::optional<uint64_t> context = context_bytes(result);
@@ -64,19 +67,18 @@ std::string why_text(const FitResult& result, const TextStyle& style) {
   for (const SizeResult& trial : result.trials) {
     bool is_above = !result.largest || trial.size > *result.largest;
     if (is_above && trial.outcome.run.error)
-      return wrap(format_count(trial.size) + ": " + error_text(trial.outcome.run), 0, style);
+      return wrap(fmt::format("{}: {}", format_count(trial.size), error_text(trial.outcome.run)), 0, style);
   }
   return "";
 }
 
 std::string none_text(const FitResult& result, const TextStyle& style) {
   std::string text =
-      wrap("not even " + result.dimension + " = " + format_count(result.least) + " fits", 0, style);
+      wrap(fmt::format("not even {} = {} fits", result.dimension, format_count(result.least)), 0, style);
   if (result.unlimited && result.unlimited->outcome.peak && !result.unlimited->outcome.run.error) {
     const Peak& peak = *result.unlimited->outcome.peak;
-    text += wrap("it needs " + (peak.reserved ? bytes_exactly(*peak.reserved) + " reserved, " : "") +
-                     bytes_exactly(peak.allocated) + " allocated",
-                 2, style);
+    std::string reserved = peak.reserved ? bytes_exactly(*peak.reserved) + " reserved, " : "";
+    text += wrap(fmt::format("it needs {}{} allocated", reserved, bytes_exactly(peak.allocated)), 2, style);
     if (peak.device_bytes && !result.limit)
       text += wrap("and with context and modules " + bytes_exactly(*peak.device_bytes), 2, style);
   }
@@ -90,12 +92,13 @@ std::string further_text(const FitResult& result) {
   auto count = static_cast<uint64_t>(result.trials.end() - first);
   if (count == 0) return "";
   if (count == 1) return ", nor does " + format_count(first->size);
-  return ", nor do " + format_count(count) + " sizes above, up to " + format_count(result.trials.back().size);
+  return fmt::format(", nor do {} sizes above, up to {}", format_count(count),
+                     format_count(result.trials.back().size));
 }
 
 std::string answer_text(const FitResult& result, const TextStyle& style) {
   const SizeResult* trial = find_trial(result, *result.largest);
-  std::string text = "largest " + result.dimension + ": " + format_count(*result.largest) + "\n";
+  std::string text = fmt::format("largest {}: {}\n", result.dimension, format_count(*result.largest));
   if (trial && trial->outcome.peak && trial->outcome.peak->reserved) {
     text += wrap("it reserves " + bytes_exactly(*trial->outcome.peak->reserved), 2, style);
     text += wrap("there are " + room_text(result), 2, style);
@@ -105,20 +108,21 @@ std::string answer_text(const FitResult& result, const TextStyle& style) {
   } else if (result.checked_through > *result.largest) {
     uint64_t first = *result.largest + result.multiple;
     text += wrap(
-        range_text(first, result.checked_through, result.multiple) +
-            (result.checked_through == first ? " was run and does not fit" : " were run and do not fit") +
-            further_text(result),
+        fmt::format("{} {}{}", range_text(first, result.checked_through, result.multiple),
+                    result.checked_through == first ? "was run and does not fit" : "were run and do not fit",
+                    further_text(result)),
         2, style);
   }
-  std::string holes, failures, why;
+  std::vector<std::string> holes, failures;
+  std::string why;
   for (const SizeResult& other : result.trials) {
     if (other.size >= *result.largest || !other.outcome.run.error) continue;
-    std::string& list = ran_out(other) ? holes : failures;
-    list += (list.empty() ? "" : ", ") + format_count(other.size);
+    (ran_out(other) ? holes : failures).push_back(format_count(other.size));
     if (!ran_out(other) && why.empty()) why = error_text(other.outcome.run);
   }
-  if (!holes.empty()) text += wrap("smaller, but does not fit: " + holes, 2, style);
-  return text + (failures.empty() ? "" : wrap("smaller, but " + failures + " " + why, 2, style));
+  if (!holes.empty()) text += wrap("smaller, but does not fit: " + joined(holes), 2, style);
+  if (failures.empty()) return text;
+  return text + wrap(fmt::format("smaller, but {} {}", joined(failures), why), 2, style);
 }
 
 // What the sizes reserve, against the most that any of them may.
@@ -167,8 +171,8 @@ std::string curve_text(const FitResult& result, const TextStyle& style) {
     });
     row.mark = point.ran_out ? "does not fit" : "failed";
     if (end != next)
-      row.mark += " (" + format_count(static_cast<uint64_t>(end - next) + 1) + " sizes, to " +
-                  format_count(end[-1].size) + ")";
+      row.mark += fmt::format(" ({} sizes, to {})", format_count(static_cast<uint64_t>(end - next) + 1),
+                              format_count(end[-1].size));
     next = end;
   }
   return table.text(style);
@@ -186,13 +190,13 @@ std::string one_text(const FitResult& result, const TextStyle& style) {
 // The devices for which `say` gives a reason to name them, and that reason.
 std::string notes(const std::vector<FitResult>& results, const char* what, bool (*applies)(const Run& run),
                   const TextStyle& style) {
-  std::string names;
+  std::vector<std::string> names;
   for (const FitResult& result : results) {
     bool any = std::any_of(result.trials.begin(), result.trials.end(),
                            [&](const SizeResult& trial) { return applies(trial.outcome.run); });
-    if (any) names += (names.empty() ? "" : ", ") + result.device;
+    if (any) names.push_back(result.device);
   }
-  return names.empty() ? "" : wrap(what + names, 0, style);
+  return names.empty() ? "" : wrap(what + joined(names), 0, style);
 }
 
 // Of a device on which not even the least size fits.
@@ -200,8 +204,8 @@ void add_none(Table& table, const FitResult& result, const TextStyle& style) {
   bool memory = std::any_of(result.trials.begin(), result.trials.end(), ran_out);
   TableRow& row = table.add({result.device, bytes_cell(result.capacity), memory ? "none" : "failed"});
   if (result.unlimited && result.unlimited->outcome.peak && result.unlimited->outcome.peak->reserved) {
-    row.mark =
-        format_count(result.least) + " needs " + format_bytes(*result.unlimited->outcome.peak->reserved);
+    row.mark = fmt::format("{} needs {}", format_count(result.least),
+                           format_bytes(*result.unlimited->outcome.peak->reserved));
   }
   if (memory || result.trials.empty()) return;
   const SizeResult& first = result.trials.front();
@@ -314,10 +318,10 @@ std::string fit_answer_text(const std::vector<FitResult>& results, const TextSty
   std::string text = results.size() == 1 ? one_text(results.front(), style) : table_text(results, style);
   const SizeResult* decided = first_decided(results);
   if (!decided) return text;
-  return wrap("This may be wrong: with " + results.front().dimension + " = " + format_count(decided->size) +
-                  ", " + decision_text(decided->outcome.run.assumptions) + ".",
-              0, style) +
-         "\n" + text;
+  std::string doubt =
+      fmt::format("This may be wrong: with {} = {}, {}.", results.front().dimension,
+                  format_count(decided->size), decision_text(decided->outcome.run.assumptions));
+  return wrap(doubt, 0, style) + "\n" + text;
 }
 
 std::string fit_text(const std::vector<FitResult>& results, const TextStyle& style) {

@@ -1,5 +1,7 @@
 #include "report/gate_report.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include "report/style.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
@@ -29,16 +32,16 @@ std::string one_line(std::string text) {
 
 std::string bytes_text(uint64_t bytes) { return format_count(bytes) + " B"; }
 
-std::string bound_name(const GateCheck& check) {
-  return check.baseline ? "the baseline's " + bytes_text(*check.baseline) + " and the tolerance"
-                        : "the budget";
+std::string bound_text(const GateCheck& check) {
+  if (!check.baseline) return "the budget allows";
+  return fmt::format("the baseline's {} and the tolerance allow", bytes_text(*check.baseline));
 }
 
 // "peak allocated: 1,025 B, 1 B more than the 1,024 B that the budget allows".
 std::string failure_text(const GateCheck& check) {
-  return check.name + ": " + bytes_text(check.measured) + ", " + bytes_text(check.measured - check.allowed) +
-         " more than the " + bytes_text(check.allowed) + " that " + bound_name(check) +
-         (check.baseline ? " allow" : " allows");
+  return fmt::format("{}: {}, {} more than the {} that {}", check.name, bytes_text(check.measured),
+                     bytes_text(check.measured - check.allowed), bytes_text(check.allowed),
+                     bound_text(check));
 }
 
 Table check_table(const GateReport& report) {
@@ -73,18 +76,18 @@ std::string check_markdown(const GateReport& report) {
 }
 
 std::string growth_line(const GateGrowth& growth) {
-  return growth.name + " " + signed_bytes(growth.baseline, growth.measured) + " (" +
-         format_bytes(growth.baseline) + " to " + format_bytes(growth.measured) + ")";
+  return fmt::format("{} {} ({} to {})", growth.name, signed_bytes(growth.baseline, growth.measured),
+                     format_bytes(growth.baseline), format_bytes(growth.measured));
 }
 
 // "20.00 MiB of the large pool, 4.00 MiB free, held by 2 blocks, the largest 1.00 MiB: activations,
 // aten::mm".
 std::string segment_line(const HeldSegment& segment) {
-  std::string text =
-      format_bytes(segment.bytes) + " of the " + segment.pool + ", " + format_bytes(segment.free) + " free, ";
+  std::string text = fmt::format("{} of the {}, {} free, ", format_bytes(segment.bytes), segment.pool,
+                                 format_bytes(segment.free));
   if (segment.blocks == 0) return text + "nothing is in it: empty_cache() would release it";
-  return text + "held by " + counted(segment.blocks, "block") + ", the largest " +
-         format_bytes(segment.largest_bytes) + ": " + segment.largest;
+  return text + fmt::format("held by {}, the largest {}: {}", counted(segment.blocks, "block"),
+                            format_bytes(segment.largest_bytes), segment.largest);
 }
 
 // What explains checks that failed: a title and its lines.
@@ -110,20 +113,19 @@ std::vector<Explanation> explanations(const GateReport& report) {
 
 // "peak allocated 48.03 MiB (50,364,416 B), peak reserved ...".
 std::string numbers_text(const GateNumbers& numbers) {
-  std::string text;
+  std::vector<std::string> peaks;
   for (Metric metric : metrics) {
     if (const auto& bytes = numbers.peak[metric])
-      text +=
-          (text.empty() ? "peak " : ", peak ") + std::string(name_of(metric)) + " " + bytes_exactly(*bytes);
+      peaks.push_back(fmt::format("peak {} {}", name_of(metric), bytes_exactly(*bytes)));
   }
-  return text;
+  return joined(peaks);
 }
 
 // What was written, or measured where there is no table of it.
 std::string outcome_text(const GateReport& report) {
   if (!report.numbers) return "";
   if (!report.written.empty())
-    return "wrote the baseline " + report.written + ": " + numbers_text(*report.numbers);
+    return fmt::format("wrote the baseline {}: {}", report.written, numbers_text(*report.numbers));
   return report.checks.empty() ? numbers_text(*report.numbers) : "";
 }
 
@@ -157,8 +159,7 @@ std::string without_commands(std::string_view text) {
     size_t first = std::min(line.size(), line.find("::"));
     auto is_graphic = [](char c) { return c > ' ' && c < 0x7f; };
     bool is_command = first < line.size() && std::none_of(line.begin(), line.begin() + first, is_graphic);
-    result += std::string(line.substr(0, first)) + (is_command ? "\\" : "") +
-              std::string(line.substr(first)) + "\n";
+    result += fmt::format("{}{}{}\n", line.substr(0, first), is_command ? "\\" : "", line.substr(first));
   }
   return result;
 }
@@ -197,17 +198,17 @@ std::string gate_text(const GateReport& report, const TextStyle& style) {
     if (!check.passed()) text += wrap(one_line(failure_text(check)), 0, style);
   }
   for (const auto& [title, lines] : explanations(report)) {
-    text += std::string(title) + ":\n";
+    text += fmt::format("{}:\n", title);
     for (size_t i = 0; i < std::min(lines.size(), shown_growth); ++i)
       text += wrap(one_line(lines[i]), 2, style);
     if (lines.size() > shown_growth)
-      text += "  and " + format_count(lines.size() - shown_growth) + " more (--json lists all)\n";
+      text += fmt::format("  and {} more (--json lists all)\n", format_count(lines.size() - shown_growth));
   }
   if (report.error) text += wrap(one_line(problem_text(report)), 0, style);
   text += wrap(one_line(outcome_text(report)), 0, style);
   text += wrap(trust_text(report), 0, style);
   if (!report.checks.empty() || report.error)
-    text += std::string("gate: ") + verdict_text(report.verdict()) + "\n";
+    text += fmt::format("gate: {}\n", verdict_text(report.verdict()));
   return without_commands(text);
 }
 
@@ -216,12 +217,12 @@ std::string gate_junit(const GateReport& report) {
   size_t failures = static_cast<size_t>(std::count_if(
       report.checks.begin(), report.checks.end(), [](const GateCheck& check) { return !check.passed(); }));
   if (report.error && !is_error) ++failures;
-  std::string text =
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"torchmem gate\" tests=\"" +
-      std::to_string(report.checks.size() + (report.error ? 1 : 0)) + "\" failures=\"" +
-      std::to_string(failures) + "\" errors=\"" + (is_error ? "1" : "0") + "\">\n";
+  std::string text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuite name=\"torchmem gate\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
+      report.checks.size() + (report.error ? 1 : 0), failures, is_error ? 1 : 0);
   auto open = [&](const std::string& name) {
-    text += "  <testcase classname=\"" + xml(report.model) + "\" name=\"" + xml(name) + "\"";
+    text += fmt::format("  <testcase classname=\"{}\" name=\"{}\"", xml(report.model), xml(name));
   };
   for (const GateCheck& check : report.checks) {
     open(check.name + (check.baseline ? " against the baseline" : " against the budget"));
@@ -229,7 +230,7 @@ std::string gate_junit(const GateReport& report) {
       text += "/>\n";
       continue;
     }
-    text += ">\n    <failure message=\"" + xml(failure_text(check)) + "\">";
+    text += fmt::format(">\n    <failure message=\"{}\">", xml(failure_text(check)));
     const auto& grew = is_of_allocated(check) ? report.growth : report.reserved_growth;
     for (const GateGrowth& growth : grew) text += xml(growth_line(growth)) + "\n";
     if (!is_of_allocated(check)) {
@@ -238,11 +239,10 @@ std::string gate_junit(const GateReport& report) {
     text += "</failure>\n  </testcase>\n";
   }
   if (report.error) {
-    const std::string kind = is_error ? "error" : "failure";
     open("the run");
-    text += ">\n    <" + kind + " type=\"" + std::string(name_of(report.error->kind)) + "\" message=\"" +
-            xml(problem_text(report)) + "\">" + xml(report.error->message) + "</" + kind +
-            ">\n  </testcase>\n";
+    text += fmt::format(">\n    <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n  </testcase>\n",
+                        is_error ? "error" : "failure", name_of(report.error->kind),
+                        xml(problem_text(report)), xml(report.error->message));
   }
   text += "  <system-out>" + xml(report.what) + "\n";
   for (const std::string& warning : report.warnings) text += xml("warning: " + warning) + "\n";
@@ -252,11 +252,11 @@ std::string gate_junit(const GateReport& report) {
 }
 
 std::string gate_markdown(const GateReport& report) {
-  std::string text = std::string("**torchmem gate: ") + verdict_text(report.verdict()) + "** for " +
-                     markdown_text(one_line(report.what)) + "\n";
+  std::string text = fmt::format("**torchmem gate: {}** for {}\n", verdict_text(report.verdict()),
+                                 markdown_text(one_line(report.what)));
   if (!report.checks.empty()) text += "\n" + check_markdown(report);
   for (const auto& [title, lines] : explanations(report)) {
-    text += "\n" + capitalized(title) + ":\n\n";
+    text += fmt::format("\n{}:\n\n", capitalized(title));
     for (size_t i = 0; i < std::min(lines.size(), shown_growth); ++i)
       text += "- " + markdown_text(one_line(lines[i])) + "\n";
   }
@@ -274,7 +274,7 @@ std::string gate_annotations(const GateReport& report) {
   std::string text;
   const std::string of = report.model.empty() ? "" : shorten(one_line(report.model), annotated_name) + ": ";
   auto add = [&](const char* command, const std::string& message) {
-    text += std::string("::") + command + " title=torchmem gate::" + escaped(of + message) + "\n";
+    text += fmt::format("::{} title=torchmem gate::{}\n", command, escaped(of + message));
   };
   for (const std::string& warning : report.warnings) add("warning", warning);
   for (const GateCheck& check : report.checks) {

@@ -1,3 +1,5 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "report/accuracy.h"
@@ -25,7 +27,7 @@ std::string html_escaped(const std::string& text) {
 }
 
 std::string folded(const std::string& summary, const std::string& content) {
-  return "<details><summary>" + summary + "</summary>\n\n" + content + "\n</details>\n\n";
+  return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n\n", summary, content);
 }
 
 Table owner_table(const char* title, bool has_own = false) {
@@ -71,15 +73,14 @@ std::string place(const std::optional<std::string>& phase, const std::optional<i
 std::string growth_markdown(const Analysis& analysis) {
   if (!analysis.growth()) return "";
   const Growth& growth = *analysis.growth();
-  std::string text = "**Grows by " + format_bytes(growth.bytes_per_iteration) +
-                     " an iteration**, from iteration " + std::to_string(growth.first_iteration) + " on";
+  std::string text = fmt::format("**Grows by {} an iteration**, from iteration {} on",
+                                 format_bytes(growth.bytes_per_iteration), growth.first_iteration);
   for (const auto* owners : {&growth.categories, &growth.modules, &growth.ops, &growth.lines}) {
     if (!owners->empty() && !owners->front().name.empty()) text += ", " + markdown_text(owners->front().name);
   }
   if (std::optional<uint64_t> left = analysis.iterations_left()) {
-    text += "; " + format_bytes(*analysis.room()) +
-            (analysis.has_limit() ? " (the limit)" : " (the device)") + " is reached after at most " +
-            counted(*left, "more iteration");
+    text += fmt::format("; {} (the {}) is reached after at most {}", format_bytes(*analysis.room()),
+                        analysis.has_limit() ? "limit" : "device", counted(*left, "more iteration"));
   }
   return text + ".\n\n";
 }
@@ -90,13 +91,13 @@ std::string moments_markdown(const Analysis& analysis, size_t top) {
   if (analysis.at_peak()) {
     text += breakdown_tables(*analysis.at_peak(), top);
   } else if (analysis.at_end()) {
-    text += "Only the end is known: " + markdown_text(analysis.gap()) + ".\n\n" +
-            breakdown_tables(*analysis.at_end(), top);
+    text += fmt::format("Only the end is known: {}.\n\n{}", markdown_text(analysis.gap()),
+                        breakdown_tables(*analysis.at_end(), top));
   }
   for (const Breakdown& breakdown : analysis.points()) {
     text +=
-        folded("At " + html_escaped(breakdown.point.name) + ": " + format_bytes(breakdown.totals.allocated) +
-                   " allocated, " + format_bytes(breakdown.totals.reserved) + " reserved",
+        folded(fmt::format("At {}: {} allocated, {} reserved", html_escaped(breakdown.point.name),
+                           format_bytes(breakdown.totals.allocated), format_bytes(breakdown.totals.reserved)),
                breakdown_tables(breakdown, top));
   }
   return text + growth_markdown(analysis);
@@ -109,7 +110,7 @@ std::string peak_markdown(const Peak& peak) {
                {.title = "where"}});
   std::string where;
   if (peak.phase) where = phase_name(*peak.phase, peak.iteration ? &*peak.iteration : nullptr);
-  table.add({number_cell("**" + format_bytes(peak.allocated) + "**"), bytes_cell(peak.reserved),
+  table.add({number_cell(fmt::format("**{}**", format_bytes(peak.allocated))), bytes_cell(peak.reserved),
              bytes_cell(peak.device_bytes), where});
   return table.markdown() + "\n";
 }
@@ -127,12 +128,12 @@ std::string profile_markdown(const Analysis& analysis, size_t top) {
   line(arguments_text(run));
   text = "### Memory\n\n" + (text.empty() ? "" : text + "\n\n");
   if (std::string doubt = doubt_text(run); !doubt.empty())
-    text = "**" + markdown_text(doubt) + "**\n\n" + text;
+    text = fmt::format("**{}**\n\n{}", markdown_text(doubt), text);
   if (run.error) {
     bool memory = run.error->kind == ErrorKind::out_of_memory;
-    text += "**" + std::string(memory ? "Out of memory" : "Ended") +
-            (run.error->phase ? " in " + place(run.error->phase, run.error->iteration) : "") + ":** " +
-            markdown_text(without_vain_advice(run.error->message)) + "\n\n";
+    text += fmt::format("**{}{}:** {}\n\n", memory ? "Out of memory" : "Ended",
+                        run.error->phase ? " in " + place(run.error->phase, run.error->iteration) : "",
+                        markdown_text(without_vain_advice(run.error->message)));
   }
   if (analysis.peak()) text += peak_markdown(*analysis.peak());
   text += moments_markdown(analysis, top);
@@ -144,10 +145,10 @@ std::string snapshot_markdown(const Run& run, const std::string& name, const std
                               size_t top) {
   bool are_several = run.devices().size() > 1;
   if (run.is_ours && analyses.size() == 1 && !are_several) return profile_markdown(analyses.front(), top);
-  std::string text = "### Memory in " + markdown_text(name) + "\n\n";
+  std::string text = fmt::format("### Memory in {}\n\n", markdown_text(name));
   if (analyses.empty()) return text + "Nothing is in it: no segments and no trace.\n";
   for (const Analysis& analysis : analyses) {
-    if (are_several) text += "#### Device " + std::to_string(analysis.device()) + "\n\n";
+    if (are_several) text += fmt::format("#### Device {}\n\n", analysis.device());
     if (analysis.at_peak()) {
       Peak peak;
       peak.allocated = analysis.at_peak()->totals.allocated;

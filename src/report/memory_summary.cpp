@@ -1,6 +1,7 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
 #include "torchmem/report.h"
 
@@ -12,10 +13,6 @@ namespace {
 
 constexpr int width = 75;
 
-std::string pad(const std::string& text, size_t size) {
-  return text.size() < size ? text + std::string(size - text.size(), ' ') : text;
-}
-
 // A number in the unit that suits `scale_by`: units change at 768 x 1024, and the number is cut, not rounded.
 std::string size_cell(int64_t size, int64_t scale_by) {
   constexpr const char* units[] = {"B  ", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -26,9 +23,7 @@ std::string size_cell(int64_t size, int64_t scale_by) {
     size = size >= 0 ? size / 1024 : -((-size + 1023) / 1024);
     scale /= 1024;
   }
-  char text[40];
-  std::snprintf(text, sizeof text, "%6lld %s", static_cast<long long>(size), units[unit]);
-  return text;
+  return fmt::format("{:6} {}", size, units[unit]);
 }
 
 std::string count_cell(int64_t count, int64_t scale_by) {
@@ -40,9 +35,7 @@ std::string count_cell(int64_t count, int64_t scale_by) {
     count = count >= 0 ? count / 1000 : -((-count + 999) / 1000);
     scale /= 1000;
   }
-  char text[40];
-  std::snprintf(text, sizeof text, "%7lld %s ", static_cast<long long>(count), units[unit]);
-  return text;
+  return fmt::format("{:7} {} ", count, units[unit]);
 }
 
 using Cell = std::string (*)(int64_t, int64_t);
@@ -83,7 +76,7 @@ int64_t statistic(const json& statistics, const std::string& key) {
     auto inner = at->is_object() ? at->find(key.substr(start, end - start)) : at->end();
     if (!at->is_object() || inner == at->end()) {
       throw Error(ErrorKind::bad_input,
-                  "the statistics have no '" + key + "': expected those of torch.cuda.memory_stats");
+                  fmt::format("the statistics have no '{}': expected those of torch.cuda.memory_stats", key));
     }
     at = &*inner;
     start = end + 1;
@@ -93,7 +86,7 @@ int64_t statistic(const json& statistics, const std::string& key) {
 
 std::string row_text(const json& statistics, const std::string& prefix, const char* name, Cell cell,
                      const int64_t* scales) {
-  std::string line = " " + pad(name, 21);
+  std::string line = fmt::format(" {:21}", name);
   for (size_t i = 0; i < std::size(columns); ++i) {
     line += " | " + cell(statistic(statistics, prefix + columns[i]), scales[i]);
   }
@@ -124,13 +117,11 @@ std::string memory_summary(const json& statistics, int device, bool abbreviated)
   const std::string line(width, '-');
   std::vector<std::string> lines;
   lines.push_back(double_line);
-  lines.push_back(" " + std::string(16, ' ') + " PyTorch CUDA memory summary, device ID " +
-                  pad(std::to_string(device), 17) + " ");
+  lines.push_back(fmt::format("{:18}PyTorch CUDA memory summary, device ID {:<17} ", "", device));
   lines.push_back(line);
-  lines.push_back("  " + std::string(9, ' ') +
-                  " CUDA OOMs: " + pad(std::to_string(statistic(statistics, "num_ooms")), 12) + " | " +
-                  std::string(6, ' ') + " cudaMalloc retries: " +
-                  pad(std::to_string(statistic(statistics, "num_alloc_retries")), 8) + "  ");
+  lines.push_back(fmt::format("{:12}CUDA OOMs: {:<12} | {:6} cudaMalloc retries: {:<8}  ", "",
+                              statistic(statistics, "num_ooms"), "",
+                              statistic(statistics, "num_alloc_retries")));
   lines.push_back(double_line);
   lines.push_back("        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  ");
   int64_t scales[std::size(columns)];
@@ -138,20 +129,20 @@ std::string memory_summary(const json& statistics, int device, bool abbreviated)
     lines.push_back(line);
     for (const auto& [pool, name] : pools) {
       if (name && abbreviated) continue;
-      std::string prefix = std::string(row.key) + "." + pool + ".";
+      std::string prefix = fmt::format("{}.{}.", row.key, pool);
       if (!name) read_scales(statistics, prefix, scales);
       lines.push_back(row_text(statistics, prefix, name ? name : row.name, row.cell, scales));
     }
   }
   for (const Row& row : single_rows) {
     lines.push_back(line);
-    std::string prefix = std::string(row.key) + ".";
+    std::string prefix = fmt::format("{}.", row.key);
     read_scales(statistics, prefix, scales);
     lines.push_back(row_text(statistics, prefix, row.name, row.cell, scales));
   }
   lines.push_back(double_line);
   std::string text;
-  for (const std::string& content : lines) text += "|" + content + "|\n";
+  for (const std::string& content : lines) text += fmt::format("|{}|\n", content);
   return text;
 }
 

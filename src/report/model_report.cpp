@@ -1,6 +1,9 @@
+#include <spdlog/fmt/fmt.h>
+
 #include "report/text.h"
 #include "run/phase_json.h"
 #include "run/run_info_json.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 #include "torchmem/report.h"
 
@@ -14,9 +17,9 @@ constexpr size_t shown_of_a_list = 20;
 
 std::string shape_text(const json& shape) {
   if (!shape.is_array() || shape.empty()) return "scalar";
-  std::string text;
-  for (const json& dimension : shape) text += (text.empty() ? "" : "x") + dimension.dump();
-  return text;
+  std::vector<std::string> sizes;
+  for (const json& dimension : shape) sizes.push_back(dimension.dump());
+  return joined(sizes, "x");
 }
 
 std::string tensor_line(const json& tensor, const TextStyle& style) {
@@ -26,8 +29,7 @@ std::string tensor_line(const json& tensor, const TextStyle& style) {
     name += (name.empty() ? "on " : " on ") + device;
   if (!tensor.value("requires_grad", true)) name += " (no gradient)";
   std::string size = format_bytes(tensor.value("bytes", uint64_t{0}));
-  return fitted("  " + pad_left(size, 11) + "  " + pad_right(type, 24) + " " + name, style.width, style) +
-         "\n";
+  return fitted(fmt::format("  {:>11}  {} {}", size, pad_right(type, 24), name), style.width, style) + "\n";
 }
 
 // A heading with the totals, then the tensors one a line.
@@ -36,33 +38,28 @@ std::string tensor_list(const json& model, const char* totals_name, const char* 
   const json totals = model.value(totals_name, json::object());
   const json list = model.value(list_name, json::array());
   uint64_t count = totals.value("tensors", list.size());
-  std::string text = std::string(totals_name) + ": " + counted(count, "tensor");
+  std::string text = fmt::format("{}: {}", totals_name, counted(count, "tensor"));
   if (totals.contains("elements")) text += ", " + counted(totals["elements"].get<uint64_t>(), "element");
   if (totals.contains("bytes")) text += ", " + bytes_exactly(totals["bytes"].get<uint64_t>());
   text = wrap(text, 0, style);
   for (size_t i = 0; i < list.size() && i < shown_of_a_list; ++i) text += tensor_line(list[i], style);
-  if (list.size() > shown_of_a_list) {
-    text += "  and " + format_count(list.size() - shown_of_a_list) + " more (--json lists all)\n";
-  }
+  if (list.size() > shown_of_a_list)
+    text += fmt::format("  and {} more (--json lists all)\n", format_count(list.size() - shown_of_a_list));
   return text;
 }
 
 std::string operator_list(const json& operators, const TextStyle& style) {
   if (!operators.is_object() || operators.empty()) return "";
-  std::string names;
-  for (const auto& [name, count] : operators.items()) {
-    names += (names.empty() ? "" : ", ") + name;
-    if (count.is_number() && count.get<int64_t>() > 1) names += " x" + count.dump();
-  }
-  return "operators:\n" + wrap(names, 2, style);
+  std::vector<std::string> names;
+  for (const auto& [name, count] : operators.items())
+    names.push_back(count.is_number() && count.get<int64_t>() > 1 ? name + " x" + count.dump() : name);
+  return "operators:\n" + wrap(joined(names), 2, style);
 }
 
 std::string missing_list(const json& model, const TextStyle& style) {
-  const json missing = model.value("missing_operators", json::array());
-  std::string names;
-  for (const json& name : missing) names += (names.empty() ? "" : ", ") + name.get<std::string>();
+  const auto names = model.value("missing_operators", std::vector<std::string>());
   if (names.empty()) return "";
-  return wrap("missing: operators that LibTorch lacks: " + names +
+  return wrap("missing: operators that LibTorch lacks: " + joined(names) +
                   "\nThey come from an extension library: give it with --library FILE.so",
               0, style);
 }
@@ -81,9 +78,9 @@ json model_json(const Run& run) {
 
 std::string model_text(const Run& run, const TextStyle& style) {
   const json model = info_json(run.info).value("model", json::object());
-  std::string text = wrap(model.value("path", "model") + ": TorchScript, file format " +
-                              model.value("format_version", json("unknown")).dump() + ", " +
-                              format_bytes(model.value("file_bytes", uint64_t{0})),
+  std::string text = wrap(fmt::format("{}: TorchScript, file format {}, {}", model.value("path", "model"),
+                                      model.value("format_version", json("unknown")).dump(),
+                                      format_bytes(model.value("file_bytes", uint64_t{0}))),
                           0, style);
   for (const json& method : model.value("methods", json::array())) {
     text += wrap(method.value("signature", ""), 2, style);
@@ -98,13 +95,12 @@ std::string model_text(const Run& run, const TextStyle& style) {
   }
   for (const json& device : model.value("constant_devices", json::array())) {
     std::string name = device.value("device", "?");
-    text +=
-        wrap("device constant: " + name + " at " + device.value("line", "?") +
-                 (name == "cpu"
-                      ? "\nOn a GPU this part of the model stays on the CPU and may fail: trace the model on "
-                        "the GPU, or use torch.jit.script."
-                      : ""),
-             0, style);
+    text += wrap(fmt::format("device constant: {} at {}", name, device.value("line", "?")), 0, style);
+    if (name == "cpu")
+      text += wrap(
+          "On a GPU this part of the model stays on the CPU and may fail: trace the model on the GPU, or "
+          "use torch.jit.script.",
+          0, style);
   }
   if (model.value("quantized", false)) {
     text += wrap("quantized: PyTorch's quantized operators run on the CPU only", 0, style);

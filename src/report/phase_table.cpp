@@ -1,5 +1,7 @@
 #include "report/phase_table.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include "report/statistics.h"
 
 namespace torchmem {
@@ -46,7 +48,7 @@ bool same_group(const std::vector<Phase>& phases, const Group& a, const Group& b
 // "0", "0.2" (iteration and micro-batch), "-".
 std::string iteration_text(const Phase& phase) {
   std::string text = phase.iteration ? std::to_string(*phase.iteration) : "-";
-  return phase.micro ? text + "." + std::to_string(*phase.micro) : text;
+  return phase.micro ? fmt::format("{}.{}", text, *phase.micro) : text;
 }
 
 // A line of the table: a phase, or iterations that only repeat the one before.
@@ -62,10 +64,10 @@ std::vector<PhaseRow> phase_rows(const std::vector<Phase>& phases) {
     size_t end = i;
     while (i > 0 && end < groups.size() && same_group(phases, groups[i - 1], groups[end])) ++end;
     if (end > i) {
-      std::string from = std::to_string(phases[groups[i].first].iteration.value_or(0));
-      std::string to = std::to_string(phases[groups[end - 1].first].iteration.value_or(0));
-      rows.push_back({nullptr, from == to ? "iteration " + from + ": the same"
-                                          : "iterations " + from + " to " + to + ": the same"});
+      auto from = phases[groups[i].first].iteration.value_or(0);
+      auto to = phases[groups[end - 1].first].iteration.value_or(0);
+      rows.push_back({nullptr, from == to ? fmt::format("iteration {}: the same", from)
+                                          : fmt::format("iterations {} to {}: the same", from, to)});
       i = end - 1;
       continue;
     }

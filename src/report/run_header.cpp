@@ -1,23 +1,26 @@
 #include "report/run_header.h"
 
+#include <spdlog/fmt/ranges.h>
+
 #include "report/style.h"
 #include "report/text.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
 
 std::string rewritten_text(const Run& run) {
-  std::string text;
-  for (const std::string& path : run.info.checkpointed)
-    text += (text.empty() ? "checkpointed " : ", ") + path;
+  std::vector<std::string> parts;
+  if (const auto& modules = run.info.checkpointed; !modules.empty())
+    parts.push_back("checkpointed " + joined(modules));
   if (const auto& count = run.info.made_inplace)
-    text += (text.empty() ? "" : "; ") + counted(*count, "activation") + " made in-place";
-  return text;
+    parts.push_back(counted(*count, "activation") + " made in-place");
+  return joined(parts, "; ");
 }
 
 std::string device_text(const Run& run) {
   const RunInfo::Device& device = run.info.device;
-  const std::string name = device.name.empty() ? "" : " (" + device.name + ")";
+  const std::string name = device.name.empty() ? "" : fmt::format(" ({})", device.name);
   if (device.kind == "virtual") return "virtual:" + device.profile + name;
   if (device.kind == "cuda") return "cuda:" + (device.index ? std::to_string(*device.index) : "") + name;
   return device.kind;
@@ -36,17 +39,15 @@ std::string arguments_text(const Run& run) {
   if (!arguments.dtype.empty()) text += ", dtype " + arguments.dtype;
   if (!arguments.autocast.empty()) text += ", autocast " + arguments.autocast;
   if (arguments.steps) text += ", " + counted(*arguments.steps, "step");
-  for (const auto& [name, sizes] : arguments.sizes) {
-    text += ", " + name + " =";
-    for (uint64_t size : sizes) text += " " + std::to_string(size);
-  }
+  for (const auto& [name, sizes] : arguments.sizes)
+    text += fmt::format(", {} = {}", name, fmt::join(sizes, " "));
   return text;
 }
 
 std::string model_name(const Run& run) {
   const RunInfo::Model& model = run.info.model;
   if (model.path.empty() || !model.parameter_bytes) return model.path;
-  return model.path + ", parameters " + format_bytes(*model.parameter_bytes);
+  return fmt::format("{}, parameters {}", model.path, format_bytes(*model.parameter_bytes));
 }
 
 std::string run_header(const Run& run, const TextStyle& style) {

@@ -1,3 +1,5 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <map>
 
 #include "report/accuracy.h"
@@ -38,7 +40,7 @@ std::string expectation_text(const ScenarioRow& row, const TextStyle& style) {
   const std::string label = label_of(*row.step, style);
   std::string text =
       columns_of(label) < width ? pad_right(label, width) : wrap(label, 0, style) + std::string(width, ' ');
-  text += std::string(*row.met ? "met" : "NOT MET") + "\n";
+  text += *row.met ? "met\n" : "NOT MET\n";
   return *row.met ? text : text + wrap(row.problem + ".", 4, style);
 }
 
@@ -110,8 +112,8 @@ Table rows_table(const ScenarioResult& result, bool all_rows, const TextStyle* s
       ++hidden;
       continue;
     }
-    const std::string note = "... " + counted(hidden, "row") + " of later turns";
-    if (hidden && style) table.add_text("  " + note + " (--all-rows shows them)\n");
+    const std::string note = fmt::format("... {} of later turns", counted(hidden, "row"));
+    if (hidden && style) table.add_text(fmt::format("  {} (--all-rows shows them)\n", note));
     if (hidden && !style) table.add_note(note);
     hidden = 0;
     style ? add_row(table, result.rows[i], *style) : add_row(table, result.rows[i]);
@@ -130,8 +132,7 @@ std::vector<std::pair<std::string, std::string>> sums(const ScenarioResult& resu
   size_t expected = 0;
   for (const ScenarioRow& row : result.rows) expected += row.met.has_value();
   if (expected)
-    lines.push_back({"expectations",
-                     std::to_string(expected - result.unmet) + " of " + std::to_string(expected) + " met"});
+    lines.push_back({"expectations", fmt::format("{} of {} met", expected - result.unmet, expected)});
   lines.push_back({"on", device_text(run)});
   return lines;
 }

@@ -1,3 +1,5 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "report/breakdown_json.h"
@@ -82,14 +84,14 @@ void add_analysis(const Analysis& analysis, const End& end, size_t most_blocks, 
 std::string device_lines(const Run& run, const Analysis& analysis, const TextStyle& style) {
   int32_t device = analysis.device();
   End end = end_of(run, device);
-  std::string text = "device " + std::to_string(device) + "\n";
+  std::string text = fmt::format("device {}\n", device);
   auto line = [&](const char* name, const std::string& value) {
     text += named_line({.width = 11, .indent = 2}, name, value, style);
   };
   if (const std::vector<Event>* trace = trace_of(run, device)) {
-    line("trace:", counted(trace->size(), "event") + ", " +
-                       counted(count_of(*trace, Action::alloc), "allocation") + ", " +
-                       counted(count_of(*trace, Action::oom), "out-of-memory error"));
+    line("trace:", fmt::format("{}, {}, {}", counted(trace->size(), "event"),
+                               counted(count_of(*trace, Action::alloc), "allocation"),
+                               counted(count_of(*trace, Action::oom), "out-of-memory error")));
     if (std::optional<PeakPoint> peak = find_peak_point(run, device)) {
       line("peak:", "allocated " + bytes_exactly(peak->totals.allocated));
       line("", "reserved  " + bytes_exactly(peak->peak_reserved));
@@ -100,9 +102,9 @@ std::string device_lines(const Run& run, const Analysis& analysis, const TextSty
     line("trace:", "none was recorded, so only the end is known");
   }
   line("end:", "allocated " + bytes_exactly(end.allocated));
-  line("", "reserved  " + bytes_exactly(end.reserved) + " in " + counted(end.segments, "segment"));
-  line("", "free in them " + bytes_exactly(end.reserved - end.active) + ", largest piece " +
-               format_bytes(end.largest_inactive));
+  line("", fmt::format("reserved  {} in {}", bytes_exactly(end.reserved), counted(end.segments, "segment")));
+  line("", fmt::format("free in them {}, largest piece {}", bytes_exactly(end.reserved - end.active),
+                       format_bytes(end.largest_inactive)));
   return text;
 }
 
@@ -163,9 +165,8 @@ json snapshot_json(const Run& run, const std::string& name, const std::list<Anal
 
 std::string snapshot_text(const Run& run, const std::string& name, const std::list<Analysis>& analyses,
                           const TextStyle& style) {
-  std::string text =
-      wrap(printable(name) + ": " + (run.is_ours ? "run file of torchmem" : "memory snapshot of PyTorch"), 0,
-           style);
+  const char* kind = run.is_ours ? "run file of torchmem" : "memory snapshot of PyTorch";
+  std::string text = wrap(fmt::format("{}: {}", printable(name), kind), 0, style);
   if (analyses.empty()) text += wrap("nothing is in it: no segments and no trace", 2, style);
   for (const Analysis& analysis : analyses) {
     text += device_lines(run, analysis, style);
@@ -176,9 +177,8 @@ std::string snapshot_text(const Run& run, const std::string& name, const std::li
   if (!run.is_ours) return text;
   with_main_analysis(run, analyses, [&](const Analysis& analysis) {
     text += "\n";
-    if (run.devices().size() > 1) {
-      text += tinted(style, Tint::bold, "device " + std::to_string(analysis.device()) + ", in full") + "\n";
-    }
+    if (run.devices().size() > 1)
+      text += tinted(style, Tint::bold, fmt::format("device {}, in full", analysis.device())) + "\n";
     text += profile_text(analysis, style);
   });
   return text;

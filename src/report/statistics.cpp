@@ -1,7 +1,8 @@
 #include "report/statistics.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <cmath>
-#include <cstdio>
 
 namespace torchmem {
 
@@ -40,9 +41,7 @@ const std::array<Statistic<Peak>, 3> peak_statistics = {{
 
 TableCell value_cell(Unit unit, std::optional<uint64_t> value) {
   if (unit == Unit::bytes || !value) return bytes_cell(value);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", static_cast<double>(*value) / nanoseconds_in_ms);
-  return number_cell(text);
+  return number_cell(fmt::format("{:.1f}", static_cast<double>(*value) / nanoseconds_in_ms));
 }
 
 }  // namespace torchmem

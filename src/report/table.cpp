@@ -1,5 +1,7 @@
 #include "report/table.h"
 
+#include <spdlog/fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -203,9 +205,7 @@ std::string Table::text(const TextStyle& style) const {
 
 std::string Table::markdown() const {
   auto row_of = [](const std::vector<std::string>& cells) {
-    std::string line = "|";
-    for (const std::string& cell : cells) line += " " + cell + " |";
-    return line + "\n";
+    return fmt::format("| {} |\n", fmt::join(cells, " | "));
   };
   std::vector<std::string> titles;
   std::string rule = "|";
@@ -219,8 +219,8 @@ std::string Table::markdown() const {
     std::vector<std::string> cells;
     for (const TableCell& cell : row.cells)
       cells.push_back(cell.is_ours ? cell.text : markdown_text(cell.text));
-    if (row.kind == title_kind) cells[0] = "**" + cells[0] + "**";
-    if (row.is_among) cells[0] = "*" + cells[0] + "*";
+    if (row.kind == title_kind) cells[0] = fmt::format("**{}**", cells[0]);
+    if (row.is_among) cells[0] = fmt::format("*{}*", cells[0]);
     cells.resize(columns_.size());
     text += row_of(cells);
   }
@@ -229,17 +229,17 @@ std::string Table::markdown() const {
 
 std::string Table::html() const {
   std::string text = "<table>\n<tr>";
-  for (const TableColumn& column : columns_) text += "<th>" + xml(column.title) + "</th>";
+  for (const TableColumn& column : columns_) text += fmt::format("<th>{}</th>", xml(column.title));
   text += "</tr>\n";
   for (const TableRow& row : rows_) {
     if (row.kind == text_kind) continue;
-    text += row.kind.empty() ? "<tr>" : "<tr class=\"" + xml(row.kind) + "\">";
+    text += row.kind.empty() ? "<tr>" : fmt::format("<tr class=\"{}\">", xml(row.kind));
     for (size_t i = 0; i < row.cells.size(); ++i) {
       const TableCell& cell = row.cells[i];
       text += is_left(columns_[i]) ? "<td class=\"why\"" : "<td";
-      if (is_whole(row)) text += " colspan=\"" + std::to_string(columns_.size()) + "\"";
-      if (cell.bytes) text += " title=\"" + format_count(*cell.bytes) + " B\"";
-      text += ">" + xml(cell.text) + "</td>";
+      if (is_whole(row)) text += fmt::format(" colspan=\"{}\"", columns_.size());
+      if (cell.bytes) text += fmt::format(" title=\"{} B\"", format_count(*cell.bytes));
+      text += fmt::format(">{}</td>", xml(cell.text));
     }
     text += "</tr>\n";
   }

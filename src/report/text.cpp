@@ -1,6 +1,6 @@
 #include "report/text.h"
 
-#include <cstdio>
+#include <spdlog/fmt/fmt.h>
 
 #include "torchmem/bytes.h"
 
@@ -56,22 +56,20 @@ std::string fitted(const std::string& text, size_t width, const TextStyle& style
 
 std::string percent(uint64_t part, uint64_t whole) {
   double value = whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", value);
-  return text;
+  return fmt::format("{:.1f} %", value);
 }
 
 std::string counted(uint64_t count, const std::string& word) {
-  return format_count(count) + " " + word + (count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", format_count(count), word, count == 1 ? "" : "s");
 }
 
 std::string bytes_exactly(uint64_t bytes) {
   if (bytes < 1024) return format_bytes(bytes);
-  return format_bytes(bytes) + " (" + format_count(bytes) + " B)";
+  return fmt::format("{} ({} B)", format_bytes(bytes), format_count(bytes));
 }
 
 std::string phase_name(const std::string& phase, const int64_t* iteration) {
-  return iteration ? phase + " of iteration " + std::to_string(*iteration) : phase;
+  return iteration ? fmt::format("{} of iteration {}", phase, *iteration) : phase;
 }
 
 }  // namespace torchmem
