@@ -1,5 +1,7 @@
 #include "torchmem/allocator_state.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -41,9 +43,9 @@ AllocatorState::AllocatorState(int32_t device, const AllocatorRules& rules,
 }
 
 void AllocatorState::refuse(const Event& event, const char* why) const {
-  throw Error(ErrorKind::bad_input, "the trace does not fit together: " + std::string(name_of(event.action)) +
-                                        " of " + std::to_string(event.size) + " B at address " +
-                                        std::to_string(event.address) + ", but " + why);
+  throw Error(ErrorKind::bad_input,
+              fmt::format("the trace does not fit together: {} of {} B at address {}, but {}",
+                          name_of(event.action), event.size, event.address, why));
 }
 
 void AllocatorState::apply(const Event& event) {

@@ -1,5 +1,7 @@
 #include "torchmem/analysis.h"
 
+#include <spdlog/fmt/ranges.h>
+
 #include "analyze/phase_time.h"
 #include "analyze/replay.h"
 
@@ -18,11 +20,9 @@ bool has_segments(const Run& run, int32_t device) {
 
 void check_device(const std::set<int32_t>& devices, int32_t device) {
   if (devices.contains(device)) return;
-  std::string there;
-  for (int32_t number : devices) there += (there.empty() ? "" : ", ") + std::to_string(number);
-  throw Error(ErrorKind::bad_usage, "--device " + std::to_string(device) +
-                                        ": the run has no segments and no trace of that device. Devices: " +
-                                        (there.empty() ? "none" : there) + ".");
+  throw Error(ErrorKind::bad_usage,
+              fmt::format("--device {}: the run has no segments and no trace of that device. Devices: {}{}.",
+                          device, fmt::join(devices, ", "), devices.empty() ? "none" : ""));
 }
 
 }  // namespace
@@ -62,9 +62,10 @@ void Analysis::break_down_all(const std::vector<std::string>& points) {
 void Analysis::break_down_end(const std::vector<std::string>& points) {
   for (const std::string& name : points) {
     if (name == end_moment) continue;
-    throw Error(ErrorKind::bad_usage, "there is no moment '" + name +
-                                          "' in this run: only the end is known, since " + gap_ +
-                                          ". Expected end.");
+    throw Error(
+        ErrorKind::bad_usage,
+        fmt::format("there is no moment '{}' in this run: only the end is known, since {}. Expected end.",
+                    name, gap_));
   }
   if (!has_segments(run_, device_)) return;
   end_only_.info = run_.info;

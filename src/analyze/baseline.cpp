@@ -1,9 +1,12 @@
 #include "torchmem/baseline.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <set>
 
 #include "analyze/foreign_text.h"
+#include "analyze/phase_time.h"
 #include "run/run_info_json.h"
 #include "torchmem/error.h"
 
@@ -12,15 +15,6 @@ namespace torchmem {
 using nlohmann::json;
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::bad_input, why); }
-
-std::string phase_key(const Phase& phase) {
-  std::string key = phase.name;
-  if (phase.iteration) key += ":" + std::to_string(*phase.iteration);
-  if (phase.micro) key += "." + std::to_string(*phase.micro);
-  return key;
-}
 
 // A VALUE of the engine's request as it is written on the command line or in an inputs file.
 json plain_value(const json& value) {
@@ -77,15 +71,20 @@ void check_same(const json& baseline, const json& now, const std::string& place,
     return;
   }
   if (baseline == now || (is_unset(baseline) && is_unset(now))) return;
-  refuse("the baseline " + name + " was made with another " + place + ": " + shown(baseline) + " there, " +
-         shown(now) + " now. Compare like with like, or make it anew with --update.");
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format(
+          "the baseline {} was made with another {}: {} there, {} now. Compare like with like, or make "
+          "it anew with --update.",
+          name, place, shown(baseline), shown(now)));
 }
 
 void check_kind(const Baseline& baseline, const Baseline& now, const std::string& name) {
-  bool was_program = baseline.arguments.contains("program");
-  if (was_program == now.arguments.contains("program")) return;
-  refuse("the baseline " + name + " was made for a " + (was_program ? "program" : "model") + ", this is a " +
-         (was_program ? "model" : "program") + ". Make one for it with --update.");
+  auto kind = [](const Baseline& of) { return of.arguments.contains("program") ? "program" : "model"; };
+  if (baseline.arguments.contains("program") == now.arguments.contains("program")) return;
+  throw Error(ErrorKind::bad_input,
+              fmt::format("the baseline {} was made for a {}, this is a {}. Make one for it with --update.",
+                          name, kind(baseline), kind(now)));
 }
 
 }  // namespace
@@ -138,7 +137,7 @@ GateNumbers gate_numbers(const RunResult& outcome) {
     if (phase.allocated) most.allocated = phase.allocated->peak;
     if (phase.reserved) most.reserved = phase.reserved->peak;
     most.device = phase.device_bytes;
-    if (most != MetricBytes{}) numbers.phases[phase_key(phase)] = most;
+    if (most != MetricBytes{}) numbers.phases[name_of_phase(phase, true)] = most;
   }
   return numbers;
 }
@@ -170,8 +169,8 @@ std::vector<std::string> compare_baselines(const Baseline& baseline, const Basel
   auto compare = [&](const std::string& what, const std::string& before, const std::string& after) {
     if (before == after) return;
     auto text = [](const std::string& version) { return version.empty() ? "none" : shown_text(version); };
-    warnings.push_back("the baseline was made with " + shown_text(what) + " " + text(before) + ", this is " +
-                       text(after));
+    warnings.push_back(fmt::format("the baseline was made with {} {}, this is {}", shown_text(what),
+                                   text(before), text(after)));
   };
   compare("torchmem", baseline.torchmem, now.torchmem);
   auto version = [](const Baseline& of, const std::string& what) {

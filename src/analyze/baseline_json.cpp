@@ -1,4 +1,6 @@
 // A baseline's file.
+#include <spdlog/fmt/fmt.h>
+
 #include <utility>
 
 #include "analyze/foreign_text.h"
@@ -13,7 +15,16 @@ namespace {
 
 constexpr int most_nesting = 200;  // of a baseline; inputs may be dicts of lists of tuples
 
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::bad_input, why); }
+[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+  throw Error(ErrorKind::bad_input, fmt::format("the baseline {} is {}", name, why));
+}
+
+[[noreturn]] void refuse_other(const std::string& name, const std::string& why) {
+  throw Error(
+      ErrorKind::bad_input,
+      fmt::format("the file {} is not a baseline: {}. Make one with torchmem gate --baseline FILE --update.",
+                  name, why));
+}
 
 std::string field_of(Metric metric) { return std::string(name_of(metric)) + "_bytes"; }
 
@@ -25,13 +36,12 @@ json parse_document(std::string_view text, const std::string& name) {
     return depth <= most_nesting;
   };
   json document = json::parse(text, limit, /*allow_exceptions=*/false);
-  if (too_deep) {
-    refuse("the file " + name + " is not a baseline: it is nested more than " + std::to_string(most_nesting) +
-           " deep. Make one with torchmem gate --baseline FILE --update.");
-  }
+  if (too_deep) refuse_other(name, fmt::format("it is nested more than {} deep", most_nesting));
   if (document.is_discarded()) {
-    refuse("the baseline " + name + " is not JSON: damaged, truncated, or another kind of file. " +
-           "Make it with torchmem gate --baseline FILE --update.");
+    refuse(
+        name,
+        "not JSON: damaged, truncated, or another kind of file. Make it with torchmem gate --baseline FILE "
+        "--update.");
   }
   return document;
 }
@@ -42,25 +52,23 @@ void check_schema(const json& document, const std::string& name) {
                            : "";
   if (schema == "torchmem.baseline/1") return;
   if (schema.starts_with("torchmem.baseline/")) {
-    refuse("the baseline " + name + " is of a newer torchmem (" + shown_text(schema) +
-           "); this one reads torchmem.baseline/1");
+    refuse(name,
+           fmt::format("of a newer torchmem ({}); this one reads torchmem.baseline/1", shown_text(schema)));
   }
-  refuse("the file " + name + " is not a baseline: expected \"schema\": \"torchmem.baseline/1\"" +
-         (schema.empty() ? "" : ", found " + shown(schema)) +
-         ". Make one with torchmem gate --baseline FILE --update.");
+  refuse_other(name, "expected \"schema\": \"torchmem.baseline/1\"" +
+                         (schema.empty() ? "" : ", found " + shown(schema)));
 }
 
 // {"NAME": bytes, ...}; a name for which `is_table` holds has such a table in turn.
 void check_numbers(const json& object, const std::string& place, const std::string& name,
                    bool (*is_table)(const std::string&) = nullptr) {
-  if (!object.is_object()) refuse("the baseline " + name + " is damaged: " + place + " is no object");
+  if (!object.is_object()) refuse(name, fmt::format("damaged: {} is no object", place));
   for (const auto& [key, value] : object.items()) {
     std::string inner = place + "/" + shown_text(key);
     if (is_table && is_table(key)) {
       check_numbers(value, inner, name);
     } else if (!value.is_number_unsigned()) {
-      refuse("the baseline " + name + " is damaged: " + inner + " is " + shown(value) +
-             ", not a whole number of bytes");
+      refuse(name, fmt::format("damaged: {} is {}, not a whole number of bytes", inner, shown(value)));
     }
   }
 }
@@ -68,12 +76,11 @@ void check_numbers(const json& object, const std::string& place, const std::stri
 void check_document(const json& document, const std::string& name) {
   for (const char* part : {"arguments", "device", "software"}) {
     if (!document.contains(part) || !document[part].is_object())
-      refuse("the baseline " + name + " is damaged: \"" + part + "\" is missing or no object");
+      refuse(name, fmt::format("damaged: \"{}\" is missing or no object", part));
   }
   check_numbers(document.value("peak", json()), "peak", name,
                 [](const std::string& key) { return key == "by_category" || key == "modules"; });
-  if (!document["peak"].contains("allocated_bytes"))
-    refuse("the baseline " + name + " is damaged: it has no peak/allocated_bytes");
+  if (!document["peak"].contains("allocated_bytes")) refuse(name, "damaged: it has no peak/allocated_bytes");
   for (const char* part : {"reserved_peak", "phases"}) {
     if (!document.contains(part)) continue;
     check_numbers(document[part], part, name, [](const std::string&) { return true; });

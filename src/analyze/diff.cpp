@@ -1,7 +1,10 @@
 #include "torchmem/diff.h"
 
+#include <spdlog/fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 #include <set>
 
 namespace torchmem {
@@ -67,12 +70,10 @@ DeviceDiff device_diff(int32_t number, const DeviceAccount& before, const Device
 const DeviceAccount& device_of(const Account& account, int32_t device) {
   auto found = account.devices.find(device);
   if (found != account.devices.end()) return found->second;
-  std::string there;
-  for (const auto& [number, parts] : account.devices)
-    there += (there.empty() ? "" : ", ") + std::to_string(number);
-  throw Error(ErrorKind::bad_usage, "--device " + std::to_string(device) + ": " + account.file +
-                                        " says nothing of that device. Expected one that both files have; " +
-                                        "this one has " + there + ".");
+  throw Error(ErrorKind::bad_usage,
+              fmt::format("--device {}: {} says nothing of that device. Expected one that both "
+                          "files have; this one has {}.",
+                          device, account.file, fmt::join(std::views::keys(account.devices), ", ")));
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include "torchmem/estimate.h"
 
+#include <spdlog/fmt/ranges.h>
+
 #include <algorithm>
+#include <ranges>
 
 #include "torchmem/error.h"
 
@@ -32,26 +35,14 @@ constexpr TypeSize types[] = {{"f64", 8}, {"f32", 4}, {"f16", 2}, {"bf16", 2}, {
 
 constexpr uint64_t f32_bytes = 4;
 
-template <class Table>
-std::string names_of(const Table& table) {
-  std::string names;
-  for (const auto& entry : table) names += (names.empty() ? "" : ", ") + std::string(entry.name);
-  return names;
-}
-
-uint64_t state_tensors(const std::string& name) {
-  for (const OptimizerState& optimizer : optimizers) {
-    if (name == optimizer.name) return optimizer.tensors;
+template <class Entry, size_t count>
+const Entry& entry_of(const Entry (&table)[count], const std::string& name, const char* what) {
+  for (const Entry& entry : table) {
+    if (name == entry.name) return entry;
   }
+  auto names = std::views::transform(table, &Entry::name);
   throw Error(ErrorKind::bad_usage,
-              "--optimizer " + name + ": expected one of " + names_of(optimizers) + ".");
-}
-
-uint64_t size_of(const std::string& dtype) {
-  for (const TypeSize& type : types) {
-    if (dtype == type.name) return type.bytes;
-  }
-  throw Error(ErrorKind::bad_usage, "type " + dtype + ": expected one of " + names_of(types) + ".");
+              fmt::format("{} {}: expected one of {}.", what, name, fmt::join(names, ", ")));
 }
 
 uint64_t shard(Wide bytes, bool is_sharded, uint64_t shards) {
@@ -62,9 +53,10 @@ uint64_t shard(Wide bytes, bool is_sharded, uint64_t shards) {
 
 uint64_t parse_parameters(std::string_view text, std::string_view what) {
   auto refuse = [&]() -> Error {
-    return Error(ErrorKind::bad_usage,
-                 std::string(what) + " " + std::string(text) +
-                     ": expected a number of parameters up to 9e18, such as 7B, 350M, 1.3B or 1e9");
+    return Error(
+        ErrorKind::bad_usage,
+        fmt::format("{} {}: expected a number of parameters up to 9e18, such as 7B, 350M, 1.3B or 1e9", what,
+                    text));
   };
   std::string_view rest = text;
   int power = 0;
@@ -113,12 +105,12 @@ uint64_t parse_parameters(std::string_view text, std::string_view what) {
 
 Estimate make_estimate(std::string name, std::vector<ParameterCount> parameters, uint64_t buffers,
                        const EstimateOptions& options) {
-  uint64_t tensors = state_tensors(options.optimizer);
+  uint64_t tensors = entry_of(optimizers, options.optimizer, "--optimizer").tensors;
   if (options.shards == 0) throw Error(ErrorKind::bad_usage, "--shards 0: at least 1 is needed");
   Wide weights = 0, gradients = 0, state = 0, master = 0;
   for (ParameterCount& count : parameters) {
     if (!options.dtype.empty()) count.dtype = options.dtype;
-    uint64_t bytes = size_of(count.dtype);
+    uint64_t bytes = entry_of(types, count.dtype, "type").bytes;
     weights += Wide{count.elements} * bytes;
     if (!options.training) continue;
     gradients += Wide{count.trained} * bytes;

@@ -1,9 +1,13 @@
 #include "torchmem/gate.h"
 
+#include <spdlog/fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <ranges>
 
+#include "text/words.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
@@ -51,9 +55,7 @@ std::optional<uint64_t> measured_of(const GateSubject& subject, const GateNumber
 }
 
 std::string keys_of(const std::optional<BytesByName>& table) {
-  std::string text;
-  for (const auto& [key, bytes] : table.value_or(BytesByName())) text += (text.empty() ? "" : ", ") + key;
-  return text.empty() ? "none" : text;
+  return table && !table->empty() ? fmt::format("{}", fmt::join(std::views::keys(*table), ", ")) : "none";
 }
 
 // "forward:0 to forward:2, load": a thousand iterations are no longer than two.
@@ -67,22 +69,23 @@ std::string phases_text(const std::map<std::string, MetricBytes>& phases) {
     std::from_chars(key.data() + colon + 1, key.data() + key.size(), iteration);
     most = std::max(most.value_or(0), iteration);
   }
-  std::string text;
+  std::vector<std::string> texts;
   for (const auto& [name, most] : last) {
-    text += (text.empty() ? "" : ", ") + name + (most ? ":0" : "");
-    if (most && *most > 0) text += " to " + name + ":" + std::to_string(*most);
+    texts.push_back(name + (most ? ":0" : ""));
+    if (most && *most > 0) texts.back() += fmt::format(" to {}:{}", name, *most);
   }
-  return text.empty() ? "none" : text;
+  return texts.empty() ? "none" : joined(texts);
 }
 
 [[noreturn]] void refuse_subject(const GateSubject& subject, const GateNumbers& numbers) {
   auto is_there = [&](const auto& phase) { return is_phase(phase.first, subject.name); };
-  std::string why = "the " + name_of(subject) + " was not measured in this run";
+  std::string why = fmt::format("the {} was not measured in this run", name_of(subject));
   if (subject.scope == GateSubject::Scope::category) {
-    why = "the run has no category '" + subject.name + "'. Categories: " + keys_of(numbers.categories) + ".";
+    why = fmt::format("the run has no category '{}'. Categories: {}.", subject.name,
+                      keys_of(numbers.categories));
   } else if (subject.scope == GateSubject::Scope::phase &&
              std::none_of(numbers.phases.begin(), numbers.phases.end(), is_there)) {
-    why = "the run has no phase '" + subject.name + "'. Phases: " + phases_text(numbers.phases) + ".";
+    why = fmt::format("the run has no phase '{}'. Phases: {}.", subject.name, phases_text(numbers.phases));
   }
   throw Error(ErrorKind::bad_usage, why);
 }
@@ -114,7 +117,7 @@ void sort_growth(std::vector<GateGrowth>& growth) {
 
 Tolerance parse_tolerance(std::string_view text, std::string_view what) {
   Tolerance tolerance;
-  const std::string given = std::string(what) + " " + std::string(text);
+  const std::string given = fmt::format("{} {}", what, text);
   if (text.ends_with('%')) {
     if (parse_share(text.substr(0, text.size() - 1), tolerance)) return tolerance;
     throw Error(ErrorKind::bad_usage, given + ": expected a percentage such as 1% or 0.5%");
@@ -127,11 +130,12 @@ Tolerance parse_tolerance(std::string_view text, std::string_view what) {
       text.substr(std::min(text.size(), text.find_first_not_of(' ', number.size())));
   if (unit.size() > 1 || number.find_first_not_of("0.") == std::string::npos) return tolerance;
   if (number.find('.') != std::string::npos) {
-    throw Error(ErrorKind::bad_usage, given + ": bytes are whole. Write a percentage such as " + number +
-                                          "%, or a size such as 1536KiB");
+    throw Error(ErrorKind::bad_usage,
+                fmt::format("{}: bytes are whole. Write a percentage such as {}%, or a size such as 1536KiB",
+                            given, number));
   }
   if (unit.empty())
-    throw Error(ErrorKind::bad_usage, given + ": of what? Write " + number + "B or " + number + "%");
+    throw Error(ErrorKind::bad_usage, fmt::format("{0}: of what? Write {1}B or {1}%", given, number));
   return tolerance;
 }
 
@@ -159,7 +163,7 @@ std::vector<GateCheck> check_gate(const std::vector<GateSubject>& subjects, cons
       std::optional<uint64_t> before = measured_of(subject, *baseline);
       if (!before)
         throw Error(ErrorKind::bad_input,
-                    "the baseline has no " + name_of(subject) + "; make it anew with --update");
+                    fmt::format("the baseline has no {}; make it anew with --update", name_of(subject)));
       checks.push_back(
           {name_of(subject), *measured, before, allowed_bytes(*before, tolerance), subject.metric});
     }

@@ -1,8 +1,11 @@
 #include "torchmem/point.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "analyze/phase_time.h"
+#include "text/words.h"
 #include "torchmem/block_history.h"
 
 namespace torchmem {
@@ -31,12 +34,10 @@ std::string phases_there_are(const Run& run) {
       same->last = name;
     }
   }
-  std::string text;
-  for (const Range& range : ranges) {
-    text += (text.empty() ? "" : ", ") + range.first;
-    if (range.last != range.first) text += " to " + range.last;
-  }
-  return text;
+  std::vector<std::string> texts;
+  for (const Range& range : ranges)
+    texts.push_back(range.first + (range.last == range.first ? "" : " to " + range.last));
+  return joined(texts);
 }
 
 // The last of those that have the name: a phase without its micro-batch means the iteration's last.
@@ -72,16 +73,11 @@ Point find_point(const Run& run, const BlockHistory& history, int32_t device, st
     uint64_t events = std::min(events_at_end(*phase, device), history.events());
     return {std::string(name), events, phase->name, phase->iteration};
   }
-  std::string message = "there is no moment '" + std::string(name) + "' in this run. Expected " +
-                        std::string(peak_name) + ", " + std::string(reserved_peak_name) + ", " +
-                        std::string(end_name);
-  if (run.phases.empty()) {
-    message += "; it has no phases" +
-               std::string(run.is_ours ? "" : ", as no snapshot that PyTorch itself dumped has");
-  } else {
-    message += ", or a phase's end: " + phases_there_are(run);
-  }
-  throw Error(ErrorKind::bad_usage, message);
+  std::string phases =
+      run.phases.empty() ? "; it has no phases" : ", or a phase's end: " + phases_there_are(run);
+  if (run.phases.empty() && !run.is_ours) phases += ", as no snapshot that PyTorch itself dumped has";
+  throw Error(ErrorKind::bad_usage, fmt::format("there is no moment '{}' in this run. Expected {}, {}, {}{}",
+                                                name, peak_name, reserved_peak_name, end_name, phases));
 }
 
 }  // namespace torchmem

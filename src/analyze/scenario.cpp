@@ -1,9 +1,12 @@
 #include "torchmem/scenario.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <map>
 
 #include "run/run_info_json.h"
+#include "text/words.h"
 #include "torchmem/bytes.h"
 #include "torchmem/error.h"
 
@@ -32,6 +35,10 @@ constexpr uint64_t largest_bound = uint64_t{1} << 62;
 constexpr const char* form =
     "expected a comparison and a size, e.g. \">= 3GiB\", \"== @before\" or \"<= @before + 16MiB\"";
 
+[[noreturn]] void refuse(const std::string& text, const char* why) {
+  throw Error(ErrorKind::bad_usage, fmt::format("'{}': {}", text, why));
+}
+
 std::string trimmed(const std::string& text) {
   size_t begin = text.find_first_not_of(' ');
   if (begin == std::string::npos) return "";
@@ -54,7 +61,7 @@ std::string number_text(const std::string& name, int64_t value) {
   uint64_t bytes = value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   std::string sign = value < 0 ? "-" : "";
   std::string text = sign + format_bytes(bytes);
-  return bytes < 1024 ? text : text + " (" + sign + format_count(bytes) + " B)";
+  return bytes < 1024 ? text : fmt::format("{} ({}{} B)", text, sign, format_count(bytes));
 }
 
 // Before the first action there is nothing.
@@ -62,12 +69,6 @@ Numbers none_yet() {
   Numbers zeros;
   for (const Number& number : numbers) zeros[number.name] = 0;
   return zeros;
-}
-
-std::string expected_text(const Expectation& expected, int64_t value) {
-  std::string text = expected.comparison + " " + number_text(expected.number, value);
-  if (!expected.mark.empty()) text += ", from the mark " + expected.mark;
-  return text;
 }
 
 // The numbers at the end of the row's phase.
@@ -87,8 +88,9 @@ Numbers numbers_of(const ScenarioRow& row) {
   return found;
 }
 
-// Says in the row what is not as expected.
+// Says in the row whether all is as expected, and what is not.
 void compare(ScenarioRow& row, const Numbers& now, const std::map<std::string, Numbers>& marks) {
+  std::vector<std::string> problems;
   for (const Expectation& expected : row.step->expectations) {
     auto value = now.find(expected.number);
     std::string problem;
@@ -106,10 +108,12 @@ void compare(ScenarioRow& row, const Numbers& now, const std::map<std::string, N
     if (problem.empty() && !holds(expected.comparison, value->second, bound))
       problem = "it is " + number_text(expected.number, value->second);
     if (problem.empty()) continue;
-    row.met = false;
-    row.problem += (row.problem.empty() ? "" : "; ") + expected.number + " should be " +
-                   expected_text(expected, bound) + ", but " + problem;
+    problems.push_back(fmt::format("{} should be {} {}{}, but {}", expected.number, expected.comparison,
+                                   number_text(expected.number, bound),
+                                   expected.mark.empty() ? "" : ", from the mark " + expected.mark, problem));
   }
+  row.met = problems.empty();
+  row.problem = joined(problems, "; ");
 }
 
 }  // namespace
@@ -130,20 +134,20 @@ Expectation parse_expectation(const std::string& number, const std::string& text
     rest = trimmed(rest.substr(expected.comparison.size()));
     break;
   }
-  if (expected.comparison.empty()) throw Error(ErrorKind::bad_usage, "'" + text + "': " + form);
+  if (expected.comparison.empty()) refuse(text, form);
   int64_t sign = 1;
   if (rest.starts_with('@')) {
     size_t end = rest.find_first_of(" +-");
     expected.mark = rest.substr(1, end == std::string::npos ? end : end - 1);
-    if (expected.mark.empty()) throw Error(ErrorKind::bad_usage, "'" + text + "': " + form);
+    if (expected.mark.empty()) refuse(text, form);
     rest = end == std::string::npos ? "" : trimmed(rest.substr(end));
     if (rest.empty()) return expected;
-    if (rest[0] != '+' && rest[0] != '-') throw Error(ErrorKind::bad_usage, "'" + text + "': " + form);
+    if (rest[0] != '+' && rest[0] != '-') refuse(text, form);
     sign = rest[0] == '-' ? -1 : 1;
     rest = trimmed(rest.substr(1));
   }
   uint64_t bytes = parse_bytes(rest, "'" + text + "'");
-  if (bytes > largest_bound) throw Error(ErrorKind::bad_usage, "'" + text + "': the size is too large");
+  if (bytes > largest_bound) refuse(text, "the size is too large");
   expected.bytes = sign * static_cast<int64_t>(bytes);
   return expected;
 }
@@ -218,7 +222,6 @@ ScenarioResult scenario_result(const Scenario& scenario, const Run& run) {
     } else if (!step.mark.empty()) {
       marks[step.mark] = now;
     } else {
-      row.met = true;
       compare(row, now, marks);
     }
     if (row.met && !*row.met) ++result.unmet;

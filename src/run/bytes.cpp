@@ -1,5 +1,7 @@
 #include "torchmem/bytes.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -35,9 +37,9 @@ constexpr Unit units[] = {
 constexpr double most_bytes = 9223372036854775807.0;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view what, const std::string& why) {
-  throw Error(ErrorKind::bad_usage,
-              std::string(what) + ": '" + std::string(text) + "' is not a size: " + why +
-                  ".\nExpected a number and a unit, e.g. 24GiB, 512MiB, 1.5GB or 1048576.");
+  throw Error(ErrorKind::bad_usage, fmt::format("{}: '{}' is not a size: {}.\nExpected a number and a unit, "
+                                                "e.g. 24GiB, 512MiB, 1.5GB or 1048576.",
+                                                what, text, why));
 }
 
 }  // namespace
@@ -60,11 +62,9 @@ uint64_t parse_bytes(std::string_view text, std::string_view what) {
   }
   if (!unit && name.size() == 1 && std::string_view("kmgtp").find(name[0]) != std::string_view::npos) {
     char letter = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    refuse(
-        text, what,
-        "'" + std::string(rest) + "' may mean " + letter + "iB (1024) or " + letter + "B (1000): say which");
+    refuse(text, what, fmt::format("'{0}' may mean {1}iB (1024) or {1}B (1000): say which", rest, letter));
   }
-  if (!unit) refuse(text, what, "'" + std::string(rest) + "' is not a unit");
+  if (!unit) refuse(text, what, fmt::format("'{}' is not a unit", rest));
   std::string_view number = text.substr(0, digits);
   uint64_t whole = 0;
   auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), whole);
@@ -76,7 +76,7 @@ uint64_t parse_bytes(std::string_view text, std::string_view what) {
   double value = 0;
   auto [real_end, real_error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (real_error != std::errc() || real_end != number.data() + number.size()) {
-    refuse(text, what, "'" + std::string(number) + "' is not a number");
+    refuse(text, what, fmt::format("'{}' is not a number", number));
   }
   double bytes = std::floor(value * unit->bytes);
   if (bytes >= most_bytes) refuse(text, what, "it is larger than any memory");
@@ -85,17 +85,14 @@ uint64_t parse_bytes(std::string_view text, std::string_view what) {
 
 std::string format_bytes(uint64_t bytes) {
   constexpr const char* names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  char text[32];
-  if (bytes < 1024) {
-    std::snprintf(text, sizeof text, "%llu B", static_cast<unsigned long long>(bytes));
-    return text;
-  }
+  if (bytes < 1024) return fmt::format("{} B", bytes);
   auto value = static_cast<double>(bytes);
   size_t unit = 0;
   while (value >= 1023.995 && unit + 1 < std::size(names)) {
     value /= 1024;
     ++unit;
   }
+  char text[32];
   std::snprintf(text, sizeof text, "%.2f %s", value, names[unit]);
   return text;
 }

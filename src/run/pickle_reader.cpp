@@ -1,5 +1,7 @@
 #include "run/pickle_reader.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <bit>
 #include <cstring>
 #include <unordered_map>
@@ -86,7 +88,7 @@ class PickleMachine {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw PickleError(what + " (at byte " + std::to_string(start_) + ")");
+    throw PickleError(fmt::format("{} (at byte {})", what, start_));
   }
 
   std::string_view take(uint64_t size) {
@@ -201,7 +203,7 @@ void PickleMachine::step_scalar(uint8_t code) {
   switch (code) {
     case opcode::proto:
       if (uint64_t version = number(1); version < 2 || version > 5) {
-        fail("pickle protocol " + std::to_string(version) + ", expected 2 to 5");
+        fail(fmt::format("pickle protocol {}, expected 2 to 5", version));
       }
       return;
     case opcode::frame:
@@ -321,8 +323,8 @@ void PickleMachine::refuse(uint8_t code) {
       std::string_view module = rest.substr(0, end);
       std::string_view name = end == std::string_view::npos ? "" : rest.substr(end + 1);
       name = name.substr(0, name.find('\n'));
-      fail("it asks to import " + std::string(module) + "." + std::string(name) +
-           ", which a memory snapshot never does; nothing was imported");
+      fail(fmt::format("it asks to import {}.{}, which a memory snapshot never does; nothing was imported",
+                       module, name));
     }
     case opcode::stack_global:
     case opcode::reduce:
@@ -338,7 +340,7 @@ void PickleMachine::refuse(uint8_t code) {
     case opcode::bin_pers_id:
       fail("it asks to import or call something, which a memory snapshot never does; nothing was called");
     default:
-      fail("it holds something that is not plain data (opcode " + std::to_string(code) + ")");
+      fail(fmt::format("it holds something that is not plain data (opcode {})", code));
   }
 }
 

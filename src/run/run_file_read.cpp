@@ -1,3 +1,5 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <system_error>
 #include <unordered_map>
 
@@ -41,20 +43,20 @@ class RunReader {
  private:
   static const PickleValue& field(const PickleValue& dict, const char* name) {
     const PickleValue* value = dict.find(name);
-    if (!value) throw PickleError(std::string("'") + name + "' is missing");
+    if (!value) throw PickleError(fmt::format("'{}' is missing", name));
     return *value;
   }
 
   static const std::vector<PickleValue>& list_of(const PickleValue& dict, const char* name) {
     const PickleValue& value = field(dict, name);
-    if (!value.is_sequence()) throw PickleError(std::string("'") + name + "' is not a list");
+    if (!value.is_sequence()) throw PickleError(fmt::format("'{}' is not a list", name));
     return value.items();
   }
 
   static uint64_t unsigned_from(const PickleValue& value, const char* name) {
     if (value.kind() == Kind::integer) return static_cast<uint64_t>(value.integer());
     if (value.kind() == Kind::unsigned_integer) return value.unsigned_integer();
-    throw PickleError(std::string("'") + name + "' is not a whole number");
+    throw PickleError(fmt::format("'{}' is not a whole number", name));
   }
 
   static uint64_t number(const PickleValue& dict, const char* name) {
@@ -68,7 +70,7 @@ class RunReader {
 
   static std::string_view text(const PickleValue& dict, const char* name) {
     const PickleValue& value = field(dict, name);
-    if (!value.is_string()) throw PickleError(std::string("'") + name + "' is not a text");
+    if (!value.is_string()) throw PickleError(fmt::format("'{}' is not a text", name));
     return value.string();
   }
 
@@ -165,8 +167,10 @@ class RunReader {
   void read_ours(const PickleValue& value) {
     std::string_view schema = text(value, "schema");
     if (schema != run_file::schema) {
-      throw PickleError("its torchmem part is '" + std::string(schema) + "', this torchmem reads '" +
-                        std::string(run_file::schema) + "': use the torchmem that wrote it, or a newer one");
+      throw PickleError(
+          fmt::format("its torchmem part is '{}', this torchmem reads '{}': use the torchmem that "
+                      "wrote it, or a newer one",
+                      schema, run_file::schema));
     }
     run_.is_ours = true;
     const PickleValue* has_segments = value.find("has_segments");
@@ -227,11 +231,12 @@ Run read_run(std::string_view pickle, const std::string& name) {
   try {
     return RunReader().read(Pickle(pickle).root());
   } catch (const PickleError& error) {
-    throw Error(ErrorKind::bad_input, "cannot read " + name + " as a memory snapshot: " + error.what() +
-                                          ".\nExpected a run file of torchmem or a snapshot that PyTorch's "
-                                          "torch.cuda.memory._dump_snapshot wrote.");
+    throw Error(ErrorKind::bad_input,
+                fmt::format("cannot read {} as a memory snapshot: {}.\nExpected a run file of torchmem or a "
+                            "snapshot that PyTorch's torch.cuda.memory._dump_snapshot wrote.",
+                            name, error.what()));
   } catch (const json::exception& error) {
-    throw Error(ErrorKind::bad_input, "cannot read " + name + " as a run file: " + error.what());
+    throw Error(ErrorKind::bad_input, fmt::format("cannot read {} as a run file: {}", name, error.what()));
   }
 }
 

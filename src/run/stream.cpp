@@ -1,5 +1,7 @@
 #include "torchmem/stream.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <charconv>
 #include <system_error>
 #include <utility>
@@ -39,16 +41,18 @@ class StreamReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorKind::internal, "reading " + name_ + ", line " + std::to_string(line_) + ": " + what);
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> what, Args&&... args) const {
+    throw Error(ErrorKind::internal, fmt::format("reading {}, line {}: {}", name_, line_,
+                                                 fmt::format(what, std::forward<Args>(args)...)));
   }
 
   void read_line(std::string_view line) {
     if (line_ == 1) {
-      if (line != first_line) fail("expected '" + std::string(first_line) + "', got '" + shorten(line) + "'");
+      if (line != first_line) fail("expected '{}', got '{}'", first_line, shorten(line));
       return;
     }
-    if (line.size() < 2 || line[1] != ' ') fail("expected a record, got '" + shorten(line) + "'");
+    if (line.size() < 2 || line[1] != ' ') fail("expected a record, got '{}'", shorten(line));
     std::string_view rest = line.substr(2);
     try {
       switch (line[0]) {
@@ -74,14 +78,14 @@ class StreamReader {
           run_.error = error_from_json(json::parse(rest));
           return;
         default:
-          fail("unknown record '" + std::string(1, line[0]) + "'");
+          fail("unknown record '{}'", line[0]);
       }
     } catch (const json::exception& error) {
-      fail(error.what());
+      fail("{}", error.what());
     }
   }
 
-  static std::string shorten(std::string_view text) { return std::string(text.substr(0, 40)); }
+  static std::string_view shorten(std::string_view text) { return text.substr(0, 40); }
 
   // Takes the next blank-separated word off `rest`.
   std::string_view word(std::string_view& rest) const {
@@ -97,7 +101,7 @@ class StreamReader {
     T value{};
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) {
-      fail("expected a number, got '" + shorten(text) + "'");
+      fail("expected a number, got '{}'", shorten(text));
     }
     return value;
   }
@@ -106,7 +110,7 @@ class StreamReader {
     Event event;
     std::string_view name = word(rest);
     std::optional<Action> action = action_from(name);
-    if (!action) fail("unknown action '" + shorten(name) + "'");
+    if (!action) fail("unknown action '{}'", shorten(name));
     event.action = *action;
     event.device = number<int32_t>(word(rest));
     if (event.device < 0 || event.device >= max_devices) fail("no such device");
@@ -124,14 +128,14 @@ class StreamReader {
   void read_block(std::string_view rest) {
     auto index = number<uint64_t>(word(rest));
     auto size = number<uint64_t>(word(rest));
-    if (index >= where_.size()) fail("event " + std::to_string(index) + " has not happened yet");
+    if (index >= where_.size()) fail("event {} has not happened yet", index);
     auto [device, position] = where_[index];
     run_.traces[static_cast<size_t>(device)][position].block_size = size;
   }
 
   void read_stack(std::string_view rest) {
     auto id = number<uint64_t>(word(rest));
-    if (id != run_.stacks.size()) fail("expected stack " + std::to_string(run_.stacks.size()));
+    if (id != run_.stacks.size()) fail("expected stack {}", run_.stacks.size());
     std::vector<Frame> stack;
     for (const json& frame : json::parse(rest)) {
       stack.push_back({frame.at("filename").get<std::string>(), frame.at("line").get<int64_t>(),
@@ -142,7 +146,7 @@ class StreamReader {
 
   void read_tensor(std::string_view rest) {
     auto id = number<uint64_t>(word(rest));
-    if (id != run_.tensors.size()) fail("expected tensor " + std::to_string(run_.tensors.size()));
+    if (id != run_.tensors.size()) fail("expected tensor {}", run_.tensors.size());
     run_.tensors.push_back(tensor_from_json(json::parse(rest)));
   }
 
@@ -151,17 +155,17 @@ class StreamReader {
     if (text == "-") return none;
     auto index = number<int32_t>(text);
     if (index < 0 || static_cast<size_t>(index) >= count) {
-      fail(std::string(what) + " " + std::string(text) + " was not given before");
+      fail("{} {} was not given before", what, text);
     }
     return index;
   }
 
   void read_owner(std::string_view rest) {
     auto index = number<uint64_t>(word(rest));
-    if (index >= where_.size()) fail("event " + std::to_string(index) + " has not happened yet");
+    if (index >= where_.size()) fail("event {} has not happened yet", index);
     std::string_view name = word(rest);
     std::optional<Category> category = category_from(name);
-    if (!category) fail("unknown category '" + shorten(name) + "'");
+    if (!category) fail("unknown category '{}'", shorten(name));
     auto [device, position] = where_[index];
     Event& event = run_.traces[static_cast<size_t>(device)][position];
     event.category = *category;
