@@ -1,5 +1,7 @@
 #include "cli/gate_options.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -9,6 +11,7 @@
 #include <memory>
 #include <system_error>
 
+#include "text/words.h"
 #include "torchmem/bytes.h"
 
 namespace torchmem {
@@ -45,7 +48,7 @@ std::string read_file(const fs::path& path) {
     return text;
   }
   throw Error(ErrorKind::bad_input,
-              "cannot read the baseline " + path.string() + ": " + std::strerror(errno));
+              fmt::format("cannot read the baseline {}: {}", path.string(), std::strerror(errno)));
 }
 
 Baseline read_old(const std::string& path) {
@@ -57,9 +60,9 @@ Baseline read_old(const std::string& path) {
                                           "the code.");
   }
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    throw Error(ErrorKind::bad_input, "the baseline " + path + " is a " +
-                                          (fs::is_directory(status) ? "directory" : "pipe or a device") +
-                                          "; expected a file, as --update writes it");
+    throw Error(ErrorKind::bad_input,
+                fmt::format("the baseline {} is a {}; expected a file, as --update writes it", path,
+                            fs::is_directory(status) ? "directory" : "pipe or a device"));
   }
   return read_baseline(read_file(path), path);
 }
@@ -172,10 +175,7 @@ void add_gate_options(CLI::App& app, GateOptions& options) {
 }
 
 std::string subject_text(const GateOptions& options, const std::vector<std::string>& program) {
-  if (program.empty()) return options.model.model;
-  std::string text;
-  for (const std::string& argument : program) text += (text.empty() ? "" : " ") + argument;
-  return text;
+  return program.empty() ? options.model.model : joined(program, " ");
 }
 
 GateQuestion read_question(const CLI::App& app, const GateOptions& options,

@@ -1,3 +1,5 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <iostream>
 #include <new>
@@ -8,6 +10,7 @@
 #include "cli/mistakes.h"
 #include "cli/output.h"
 #include "launch/first_process.h"
+#include "text/words.h"
 
 namespace torchmem {
 namespace {
@@ -16,18 +19,10 @@ constexpr const char* description =
     "How much CUDA memory a PyTorch model takes, where it goes, and what would make it less:\n"
     "to the byte, on a real GPU or with none at all.";
 
-// "profile, inspect, ..."
-std::string command_names() {
-  std::string names;
-  for (const CommandEntry& entry : command_table())
-    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : command_table()) names.emplace_back(entry.name);
   return names;
-}
-
-bool is_command(const std::string& name) {
-  const auto& table = command_table();
-  return std::any_of(table.begin(), table.end(),
-                     [&](const CommandEntry& entry) { return name == entry.name; });
 }
 
 constexpr int not_utf8 = 316;  // nlohmann::json's number of that error
@@ -99,12 +94,12 @@ ExitCode dispatch(std::vector<std::string> arguments) {
     commands.back()->declare(*parsers.back());
     add_common_options(*parsers.back(), commands.back()->common);
   }
-  if (!arguments.empty() && !arguments[0].starts_with('-') && !is_command(arguments[0])) {
-    std::vector<std::string> names;
-    for (const CommandEntry& entry : command_table()) names.emplace_back(entry.name);
+  const std::vector<std::string> names = command_names();
+  if (!arguments.empty() && !arguments[0].starts_with('-') &&
+      std::find(names.begin(), names.end(), arguments[0]) == names.end()) {
     const std::string meant = nearest(arguments[0], names);
-    say("there is no command '" + arguments[0] + "'." +
-        (meant.empty() ? "" : " Did you mean " + meant + "?") + " Commands: " + command_names() + ".");
+    say(fmt::format("there is no command '{}'.{} Commands: {}.", arguments[0],
+                    meant.empty() ? "" : fmt::format(" Did you mean {}?", meant), joined(names)));
     return ExitCode::could_not;
   }
   std::vector<std::string> program;
@@ -125,8 +120,8 @@ ExitCode dispatch(std::vector<std::string> arguments) {
     CLI::App* parser = &app;
     for (CLI::App* candidate : app.get_subcommands()) parser = candidate;
     const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    say((is_unknown ? unexpected_text(*parser, given) : std::string(error.what())) + "\nSee torchmem " +
-        (parser == &app ? "" : parser->get_name() + " ") + "--help.");
+    say(fmt::format("{}\nSee torchmem {}--help.", is_unknown ? unexpected_text(*parser, given) : error.what(),
+                    parser == &app ? "" : parser->get_name() + " "));
     return ExitCode::could_not;
   }
   for (size_t i = 0; i < commands.size(); ++i) {

@@ -1,5 +1,7 @@
 #include "cli/mistakes.h"
 
+#include <spdlog/fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -63,10 +65,9 @@ std::string unexpected_text(const CLI::App& command, const std::vector<std::stri
   };
   std::stable_sort(unknown.begin(), unknown.end(),
                    [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
-  std::string text =
-      unknown.size() == 1 ? "this argument is not expected:" : "these arguments are not expected:";
-  for (const std::string& argument : unknown) text += " " + argument;
-  text += ".";
+  const bool is_one = unknown.size() == 1;
+  std::string text = fmt::format("{} not expected: {}.", is_one ? "this argument is" : "these arguments are",
+                                 fmt::join(unknown, " "));
   for (const std::string& argument : unknown) {
     const auto at = static_cast<size_t>(place(argument));
     if (at > 0 && at < arguments.size() && arguments[at - 1] == "--json=-")

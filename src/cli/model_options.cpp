@@ -1,5 +1,7 @@
 #include "cli/model_options.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -29,8 +31,9 @@ void check_libraries(const RunRequest& request) {
   std::error_code error;
   for (const std::string& library : request.libraries) {
     if (!fs::is_regular_file(library, error)) {
-      throw Error(ErrorKind::bad_usage,
-                  "--library " + library + ": there is no such file. Expected a shared library (.so).");
+      throw Error(
+          ErrorKind::bad_usage,
+          fmt::format("--library {}: there is no such file. Expected a shared library (.so).", library));
     }
   }
 }
@@ -39,9 +42,8 @@ std::string make_snapshot_directory(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (!fs::is_directory(path)) {
-    throw Error(ErrorKind::bad_usage,
-                "--snapshots " + path + ": the directory cannot be created" +
-                    (error ? ": " + error.message() : ": there is a file of that name"));
+    throw Error(ErrorKind::bad_usage, fmt::format("--snapshots {}: the directory cannot be created: {}", path,
+                                                  error ? error.message() : "there is a file of that name"));
   }
   return fs::absolute(path).string();
 }
@@ -122,8 +124,7 @@ void drop_empty(RunRequest& request) {
 
 void check_count(const char* option, int count) {
   if (count >= 1) return;
-  throw Error(ErrorKind::bad_usage,
-              std::string(option) + " " + std::to_string(count) + ": at least 1 is needed");
+  throw Error(ErrorKind::bad_usage, fmt::format("{} {}: at least 1 is needed", option, count));
 }
 
 void read_inputs(RunRequest& request, const ModelOptions& options, bool has_names) {

@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 [[noreturn]] void refuse(const OutputPath& output, const std::string& why) {
-  throw Error(ErrorKind::bad_usage, output.option + " " + output.path + ": " + why);
+  throw Error(ErrorKind::bad_usage, fmt::format("{} {}: {}", output.option, output.path, why));
 }
 
 void check_writable(const OutputPath& output) {
@@ -40,7 +41,8 @@ void check_writable(const OutputPath& output) {
   fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (!fs::is_directory(parent, error)) refuse(output, "there is no directory " + parent.string());
   if (access(parent.c_str(), W_OK) != 0) {
-    refuse(output, "the directory " + parent.string() + " cannot be written: " + std::strerror(errno));
+    refuse(output,
+           fmt::format("the directory {} cannot be written: {}", parent.string(), std::strerror(errno)));
   }
 }
 
@@ -65,8 +67,9 @@ void check_outputs(const std::vector<OutputPath>& outputs, const std::vector<std
     if (output.path.empty() || output.path == "-") continue;
     for (const std::string& input : inputs) {
       if (!input.empty() && same_file(output.path, input)) {
-        refuse(output, "that is an input of this command (" + input +
-                           "), which it would overwrite; choose another name");
+        refuse(output, fmt::format("that is an input of this command ({}), which it would overwrite; choose "
+                                   "another name",
+                                   input));
       }
     }
     std::error_code error;
@@ -103,7 +106,7 @@ void write_output(const std::string& option, const std::string& path, std::strin
     write_file_whole(path, text);
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::bad_usage,
-                option + ": cannot " + error.what() + ". Nothing was left under that name.");
+                fmt::format("{}: cannot {}. Nothing was left under that name.", option, error.what()));
   }
 }
 
