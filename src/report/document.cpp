@@ -21,7 +21,8 @@ body { margin: 0 auto; padding: 24px; max-width: 900px; background: var(--page);
 section { background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: 16px; margin: 16px 0;
   overflow-x: auto; }
 h1 { font-size: 20px; margin: 0; }
-h2 { font-size: 15px; margin: 0 0 8px; }
+h2 { font-size: 15px; margin: 20px 0 8px; }
+section > :first-child { margin-top: 0; }
 pre { margin: 0; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; }
 svg { width: 100%; height: auto; }
 svg text { fill: var(--muted); font-size: 12px; }
@@ -36,6 +37,7 @@ table { border-collapse: collapse; }
 th, td { padding: 2px 16px 2px 0; text-align: right; vertical-align: top; white-space: nowrap; }
 th, td { font-variant-numeric: tabular-nums; }
 th { color: var(--muted); font-weight: normal; }
+th.why { text-align: left; }
 td.why { text-align: left; white-space: normal; color: var(--muted); }
 p { margin: 0 0 8px; }
 p.important { color: var(--bad); font-weight: 600; }

@@ -34,7 +34,7 @@ std::string xml(std::string_view text) {
 }
 
 std::string markdown_text(std::string_view text) {
-  constexpr std::string_view acting = "\\`*_{}[]()#+-!|~@$";
+  constexpr std::string_view acting = "\\`*_[]#|~@$";
   std::string result;
   for (char c : valid_utf8(std::string(text))) {
     if (c == '<') {
@@ -50,7 +50,8 @@ std::string markdown_text(std::string_view text) {
       result += c;
     }
   }
-  return result;
+  const bool is_entry = result.starts_with("- ") || result.starts_with("+ ");
+  return is_entry ? "\\" + result : result;
 }
 
 }  // namespace torchmem

@@ -229,7 +229,8 @@ std::string Table::markdown() const {
 
 std::string Table::html() const {
   std::string text = "<table>\n<tr>";
-  for (const TableColumn& column : columns_) text += fmt::format("<th>{}</th>", xml(column.title));
+  for (const TableColumn& column : columns_)
+    text += fmt::format("<th{}>{}</th>", is_left(column) ? " class=\"why\"" : "", xml(column.title));
   text += "</tr>\n";
   for (const TableRow& row : rows_) {
     if (row.kind == text_kind) continue;

@@ -69,7 +69,7 @@ TEST(Document, AdviceHasEveryLeverWithItsCode) {
               has(text, "| autocast=bf16 | 600.00 MiB | \\-400.00 MiB |"))
       << text;
   EXPECT_TRUE(has(text, "| **it costs more with** |  |  |  |  |\n| dtype=f64 |")) << text;
-  EXPECT_TRUE(has(text, "- with torch.autocast\\(\\):\n- cost: less precision\n")) << text;
+  EXPECT_TRUE(has(text, "- with torch.autocast():\n- cost: less precision\n")) << text;
   EXPECT_TRUE(has(text, "- sdpa=flash: there is no attention\n")) << text;
   EXPECT_TRUE(has(text, "- not reached: none of the 3 sets")) << text;
   EXPECT_TRUE(has(advice_html(advice, run), "<h1>What lowers the peak of &lt;m&gt;.pt</h1>"));
