@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -116,9 +117,9 @@ class Checker {
       refuse(part, "key and value are separated by ':', not '=': " + key + ":" +
                        std::string(name.substr(equals + 1)));
     }
-    std::string known;
-    for (const Key& key : keys) known += (known.empty() ? "" : ", ") + std::string(key.name);
-    refuse(part, "PyTorch has no setting '" + std::string(name) + "'.\nSettings: " + known);
+    std::vector<std::string> known;
+    for (const Key& key : keys) known.emplace_back(key.name);
+    refuse(part, "PyTorch has no setting '" + std::string(name) + "'.\nSettings: " + joined(known));
   }
 
   static std::string expected(const Key& key) {

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "run/utf8.h"
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -132,15 +133,15 @@ class AssumeReader {
 
   // "1, 0" as "1,0".
   std::string values(std::string_view list) const {
-    std::string text;
+    std::vector<std::string> texts;
     for (size_t start = 0; start <= list.size();) {
       size_t end = std::min(list.find(',', start), list.size());
       std::string_view value = trimmed(list.substr(start, end - start));
       check_value(value);
-      text += (text.empty() ? "" : ",") + std::string(value);
+      texts.emplace_back(value);
       start = end + 1;
     }
-    return text;
+    return joined(texts, ",");
   }
 
   void check_value(std::string_view text) const {

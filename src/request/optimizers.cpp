@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -20,10 +21,9 @@ constexpr Optimizer optimizers[] = {{"sgd", true},   {"momentum", true}, {"adam"
 }  // namespace
 
 std::string optimizer_names() {
-  std::string text;
-  for (const Optimizer& optimizer : optimizers)
-    text += (text.empty() ? "" : ", ") + std::string(optimizer.name);
-  return text;
+  std::vector<std::string> names;
+  for (const Optimizer& optimizer : optimizers) names.emplace_back(optimizer.name);
+  return joined(names);
 }
 
 bool has_form(const std::string& optimizer, const std::string& form) {

@@ -1,6 +1,7 @@
 #include "request/run_request.h"
 
 #include "request/fields.h"
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -25,15 +26,15 @@ std::string word_of(T value, const std::pair<T, const char*> (&words)[count]) {
 template <class T, size_t count>
 void read_word(const json& from, const char* key, T& value, const std::pair<T, const char*> (&words)[count]) {
   const auto text = from.get<std::string>();
-  std::string known;
+  std::vector<std::string> known;
   for (const auto& [one, word] : words) {
-    known += (known.empty() ? "" : ", ") + std::string(word);
+    known.emplace_back(word);
     if (text != word) continue;
     value = one;
     return;
   }
   throw Error(ErrorKind::bad_usage,
-              "Unknown " + std::string(key) + " \"" + text + "\": expected one of " + known + ".");
+              "Unknown " + std::string(key) + " \"" + text + "\": expected one of " + joined(known) + ".");
 }
 
 json to(const Mode& mode) { return word_of(mode, mode_words); }

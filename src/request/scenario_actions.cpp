@@ -78,15 +78,14 @@ void forward(ScenarioReading& in, const json& object, const std::string& place) 
   std::string model =
       in.names.used(in.fields.text(object, place, "forward"), at(place, "forward"), {Thing::model});
   json inputs = json::array();
-  std::string shown;
-  for (const std::string& given : in.fields.texts(object, place, "inputs")) {
+  const std::vector<std::string> shown = in.fields.texts(object, place, "inputs");
+  for (const std::string& given : shown) {
     bool is_spec = given.find(':') != std::string::npos || given.starts_with('@');
     inputs.push_back(is_spec ? input_value(in.fields, given, at(place, "inputs"))
                              : json{{"name", in.names.used(given, at(place, "inputs"), {Thing::value})}});
-    shown += (shown.empty() ? "" : ", ") + given;
   }
   std::string name = in.names.made(object, place, Thing::value);
-  add(in, place, name + " = " + model + "(" + shown + ")",
+  add(in, place, name + " = " + model + "(" + joined(shown) + ")",
       {{"do", "forward"}, {"as", name}, {"model", model}, {"inputs", std::move(inputs)}});
 }
 
@@ -218,7 +217,7 @@ void expect(ScenarioReading& in, const json& object, const std::string& place) {
                      "expected an object such as {\"reserved_bytes\": \">= 3GiB\"}, got " + brief(wanted));
   std::vector<std::string> known = scenario_numbers();
   std::vector<Expectation> expectations;
-  std::string shown;
+  std::vector<std::string> shown;
   for (const auto& [name, value] : wanted.items()) {
     if (std::find(known.begin(), known.end(), name) == known.end())
       in.fields.refuse(at(here, brief(name)), "there is no such number; expected " + joined(known));
@@ -232,9 +231,9 @@ void expect(ScenarioReading& in, const json& object, const std::string& place) {
     const std::string& mark = expectations.back().mark;
     if (!mark.empty() && !in.marks.count(mark))
       in.fields.refuse(at(here, name), "there is no mark " + in_quotes(mark) + " before it");
-    shown += (shown.empty() ? "" : ", ") + name + " " + condition;
+    shown.push_back(name + " " + condition);
   }
-  add(in, place, "expect " + shown).expectations = std::move(expectations);
+  add(in, place, "expect " + joined(shown)).expectations = std::move(expectations);
 }
 
 void expect_oom(ScenarioReading& in, const json& object, const std::string& place) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -108,9 +109,9 @@ class SpecParser {
 
   const DataType& parse_type(std::string_view name) const {
     if (const DataType* type = find_type(name)) return *type;
-    std::string known;
-    for (const DataType& type : data_types) known += (known.empty() ? "" : ", ") + std::string(type.name);
-    refuse("unknown type " + quoted(name) + "; types: " + known);
+    std::vector<std::string> known;
+    for (const DataType& type : data_types) known.emplace_back(type.name);
+    refuse("unknown type " + quoted(name) + "; types: " + joined(known));
   }
 
   json parse_shape(const DataType& type, std::string_view text) const {
