@@ -202,13 +202,13 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
 
 std::string end_text(const ChildResult& result) {
   std::string text = WIFSIGNALED(result.status) ? "by " + signal_name(WTERMSIG(result.status))
-                                                : "with code " + std::to_string(WEXITSTATUS(result.status));
+                                                : fmt::format("with code {}", WEXITSTATUS(result.status));
   return result.interrupted ? text + ", interrupted" : text;
 }
 
 std::string signal_name(int signal) {
   const char* name = sigabbrev_np(signal);
-  return (name ? "SIG" + std::string(name) + " (signal " : "signal (") + std::to_string(signal) + ")";
+  return name ? fmt::format("SIG{} (signal {})", name, signal) : fmt::format("signal ({})", signal);
 }
 
 }  // namespace torchmem

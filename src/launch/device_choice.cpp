@@ -31,13 +31,13 @@ DeviceChoice choose_virtual(const std::string& name) {
     choice.profile_file = fs::absolute(name);
     // A pipe could be read once, and the engine reads it again.
     if (fs::exists(name, error) && !fs::is_regular_file(name, error))
-      refuse(ErrorKind::bad_usage, name + " is " +
-                                       (fs::is_directory(name, error) ? "a directory" : "no plain file") +
-                                       ", but the file of a device profile is expected");
+      refuse(ErrorKind::bad_usage,
+             fmt::format("{} is {}, but the file of a device profile is expected", name,
+                         fs::is_directory(name, error) ? "a directory" : "no plain file"));
     choice.profile_id = read_device_profile(name).value("id", choice.profile_file.stem().string());
     return choice;
   }
-  std::string known;
+  std::vector<std::string> known;
   for (const json& profile : device_profiles()) {
     std::string id = profile.at("id").get<std::string>();
     if (id == lower_case(name)) {
@@ -45,11 +45,13 @@ DeviceChoice choose_virtual(const std::string& name) {
       choice.profile_id = id;
       return choice;
     }
-    known += (known.empty() ? "" : ", ") + id;
+    known.push_back(id);
   }
   refuse(ErrorKind::bad_usage,
-         "there is no profile '" + name + "'. Profiles: " + known +
-             ".\nA profile of your own is given as virtual:FILE.json (torchmem devices lists all).");
+         fmt::format(
+             "there is no profile '{}'. Profiles: {}.\nA profile of your own is given as virtual:FILE.json "
+             "(torchmem devices lists all).",
+             name, joined(known)));
 }
 
 DeviceChoice choose_cuda(std::string_view number) {
@@ -57,7 +59,7 @@ DeviceChoice choose_cuda(std::string_view number) {
   choice.kind = DeviceChoice::Kind::cuda;
   auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), choice.index);
   if (!number.empty() && (error != std::errc() || end != number.data() + number.size() || choice.index < 0)) {
-    refuse(ErrorKind::bad_usage, "'" + std::string(number) + "' is not a GPU's number, which counts from 0");
+    refuse(ErrorKind::bad_usage, fmt::format("'{}' is not a GPU's number, which counts from 0", number));
   }
   RealDevices real = find_real_devices();
   if (real.devices.empty()) {
@@ -65,9 +67,9 @@ DeviceChoice choose_cuda(std::string_view number) {
                                        ".\nUse --device virtual, which needs no GPU and no driver.");
   }
   if (static_cast<size_t>(choice.index) >= real.devices.size()) {
-    refuse(ErrorKind::unavailable, "there is no cuda:" + std::to_string(choice.index) +
-                                       ": this machine has " + std::to_string(real.devices.size()) +
-                                       " GPU(s), counted from 0");
+    refuse(ErrorKind::unavailable,
+           fmt::format("there is no cuda:{}: this machine has {} GPU(s), counted from 0", choice.index,
+                       real.devices.size()));
   }
   return choice;
 }
@@ -95,8 +97,7 @@ DeviceChoice choose(std::string_view text) {
   bool has_more = colon != std::string_view::npos;
   std::string more(has_more ? text.substr(colon + 1) : std::string_view());
   if (has_more && more.empty()) {
-    refuse(ErrorKind::bad_usage,
-           "'" + std::string(text) + "' names nothing after the colon. " + std::string(expected));
+    refuse(ErrorKind::bad_usage, fmt::format("'{}' names nothing after the colon. {}", text, expected));
   }
   if (kind == "virtual") return choose_virtual(has_more ? more : std::string(default_profile));
   if (kind == "cuda") return choose_cuda(more);
@@ -107,8 +108,7 @@ DeviceChoice choose(std::string_view text) {
                     [&](const json& profile) { return profile.at("id") == lower_case(std::string(text)); }))
       return choose_virtual(std::string(text));
   }
-  if (text != "auto")
-    refuse(ErrorKind::bad_usage, "'" + std::string(text) + "' is no device. " + std::string(expected));
+  if (text != "auto") refuse(ErrorKind::bad_usage, fmt::format("'{}' is no device. {}", text, expected));
   RealDevices real = find_real_devices();
   if (!real.devices.empty()) {
     DeviceChoice choice;

@@ -1,5 +1,7 @@
 #include "launch/device_profile.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -42,8 +44,8 @@ std::string number_text(int64_t number) {
 std::string text_of(const Range& range) {
   if (range.most == Limits::max())
     return range.least == Limits::min() ? "a whole number"
-                                        : "a whole number from " + number_text(range.least) + " on";
-  return "a whole number from " + number_text(range.least) + " to " + number_text(range.most);
+                                        : fmt::format("a whole number from {} on", number_text(range.least));
+  return fmt::format("a whole number from {} to {}", number_text(range.least), number_text(range.most));
 }
 
 class Checker {
@@ -51,12 +53,10 @@ class Checker {
   Checker(const std::string& path, const json& root) : path_(path), root_(root) {}
 
   void check() const {
-    if (!root_.is_object()) throw problem("it is " + brief(root_) + ", but an object is expected");
+    if (!root_.is_object()) throw problem(fmt::format("it is {}, but an object is expected", brief(root_)));
     const json* schema = member(root_, "schema");
     if (!schema || *schema != "torchmem.device/1")
-      throw problem("it is not a device profile: \"schema\" " +
-                    (schema ? "is " + brief(*schema) : std::string("is missing")) +
-                    ", but \"torchmem.device/1\" is expected");
+      throw unexpected("it is not a device profile: \"schema\"", schema, "\"torchmem.device/1\"");
     identity();
     memory();
     properties();
@@ -73,12 +73,12 @@ class Checker {
 
  private:
   Error problem(const std::string& what) const {
-    return Error(ErrorKind::bad_input, "device profile " + printable(path_) + ": " + what);
+    return Error(ErrorKind::bad_input, fmt::format("device profile {}: {}", printable(path_), what));
   }
 
   Error unexpected(const std::string& place, const json* value, const std::string& expected) const {
-    return problem(place + (value ? " is " + brief(*value) : " is missing") + ", but " + expected +
-                   " is expected");
+    return problem(
+        fmt::format("{} is {}, but {} is expected", place, value ? brief(*value) : "missing", expected));
   }
 
   static const json* member(const json& object, const std::string& name) {
@@ -121,10 +121,9 @@ class Checker {
       good = length > 0 && length <= longest;
     }
     if (!good)
-      throw unexpected(name, value,
-                       longest == std::string::npos
-                           ? "a string"
-                           : "a string of 1 to " + std::to_string(longest) + " bytes");
+      throw unexpected(
+          name, value,
+          longest == std::string::npos ? "a string" : fmt::format("a string of 1 to {} bytes", longest));
   }
 
   void identity() const {
@@ -149,15 +148,15 @@ class Checker {
       } else if (name == "unusable_bytes" || name == "context_bytes") {
         taken += number(value, place, {0, most_memory});
       } else if (name != "loads") {
-        throw problem("there is no field " + place +
-                      "; expected granularity_bytes, unusable_bytes, context_bytes, loads");
+        throw problem(fmt::format(
+            "there is no field {}; expected granularity_bytes, unusable_bytes, context_bytes, loads", place));
       }
     });
     if (taken >= total)
-      throw problem("total_bytes is " + number_text(total) +
-                    ", but memory.unusable_bytes and memory.context_bytes "
-                    "come to " +
-                    number_text(taken) + ": nothing is left");
+      throw problem(
+          fmt::format("total_bytes is {}, but memory.unusable_bytes and memory.context_bytes come to {}: "
+                      "nothing is left",
+                      number_text(total), number_text(taken)));
     if (!root_.contains("memory")) return;
     object(
         root_["memory"], "loads",
@@ -177,8 +176,7 @@ class Checker {
         number(value, place, Range());
         return;
       }
-      for (size_t i = 0; i < value.size(); ++i)
-        number(value[i], place + "[" + std::to_string(i) + "]", Range());
+      for (size_t i = 0; i < value.size(); ++i) number(value[i], fmt::format("{}[{}]", place, i), Range());
     });
   }
 

@@ -47,7 +47,7 @@ std::optional<RunError> error_of_end(const ChildResult& result, const Run& run,
     int signal = WTERMSIG(result.status);
     if (signal == SIGINT || signal == SIGTERM) return error_of(ErrorKind::interrupted, "interrupted", run);
     std::string message =
-        "the engine that ran the model was ended by " + signal_name(signal) + " " + where + ".";
+        fmt::format("the engine that ran the model was ended by {} {}.", signal_name(signal), where);
     if (signal == SIGKILL)
       message += " Perhaps this machine ran out of memory (host memory, not the device's).";
     return error_of(ErrorKind::model_failed, message, run);
@@ -64,8 +64,8 @@ std::optional<RunError> error_of_end(const ChildResult& result, const Run& run,
                     run);
   }
   return error_of(WEXITSTATUS(result.status) == 3 ? ErrorKind::unavailable : ErrorKind::internal,
-                  "the engine ended with code " + std::to_string(WEXITSTATUS(result.status)) + " " + where +
-                      " without saying why; see its messages above.",
+                  fmt::format("the engine ended with code {} {} without saying why; see its messages above.",
+                              WEXITSTATUS(result.status), where),
                   run);
 }
 
@@ -92,7 +92,7 @@ void write_for_engine(const std::filesystem::path& path, const json& document) {
     write_file_whole(path, document.dump(1));
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::unavailable,
-                std::string("cannot ") + error.what() + " (set TMPDIR to use another place)");
+                fmt::format("cannot {} (set TMPDIR to use another place)", error.what()));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "text/words.h"
+
 namespace torchmem {
 
 namespace fs = std::filesystem;
@@ -27,13 +29,9 @@ PreloadList::PreloadList(const std::vector<fs::path>& libraries) {
 }
 
 std::string PreloadList::value(const char* inherited) const {
-  std::string result;
-  for (const std::string& path : paths_) {
-    if (!result.empty()) result += ':';
-    result += path;
-  }
-  if (inherited && *inherited) result += std::string(result.empty() ? "" : ":") + inherited;
-  return result;
+  std::vector<std::string> paths = paths_;
+  if (inherited && *inherited) paths.push_back(inherited);
+  return joined(paths, ":");
 }
 
 }  // namespace torchmem

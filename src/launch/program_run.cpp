@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -32,8 +31,8 @@ namespace {
 constexpr int signal_base = 128;  // a shell's code for death by a signal
 
 std::string torch_text(const ProgramTorch& torch) {
-  return "torch " + (torch.version.empty() ? "of an unknown version" : torch.version) +
-         (torch.cuda.empty() ? ", built without CUDA," : "") + " in " + torch.path;
+  return fmt::format("torch {}{} in {}", torch.version.empty() ? "of an unknown version" : torch.version,
+                     torch.cuda.empty() ? ", built without CUDA," : "", torch.path);
 }
 
 // Whether the program will use the PyTorch that the virtual GPU and the agent fit.
@@ -47,8 +46,8 @@ void check_torch(const std::vector<std::string>& program) {
   if (!torch) return;  // not there: the program will say so itself, if it wants it
   const std::string version = built_torch_version();
   if (torch->version == version) return;
-  std::string message =
-      interpreter->path + " imports " + torch_text(*torch) + "; this build of torchmem fits torch " + version;
+  const std::string message = fmt::format("{} imports {}; this build of torchmem fits torch {}",
+                                          interpreter->path, torch_text(*torch), version);
   if (interpreter->is_certain) {
     throw Error(ErrorKind::unavailable, message + ".\nRun the program with a Python that has torch " +
                                             version + ", or build torchmem against its torch.");
@@ -93,9 +92,7 @@ std::pair<std::string, std::string> limit_setting(uint64_t limit, const DeviceCh
   const char* value = std::getenv(name);
   std::string settings = value ? value : "";
   if (!settings.empty() && !settings.ends_with(',')) settings += ',';
-  char text[64];
-  std::snprintf(text, sizeof text, "per_process_memory_fraction:%.17f", std::min(1.0, fraction));
-  return {name, settings + text};
+  return {name, fmt::format("{}per_process_memory_fraction:{:.17f}", settings, std::min(1.0, fraction))};
 }
 
 // The file in which processes say that there is no room for their own. Where there is none for this one

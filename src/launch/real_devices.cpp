@@ -1,6 +1,7 @@
 #include "launch/real_devices.h"
 
 #include <dlfcn.h>
+#include <spdlog/fmt/fmt.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ std::string ask_driver() {
   if (!init || !get_count || !get || !get_name || !total_mem)
     return "! libcuda.so.1 is not an NVIDIA driver\n";
   if (int status = init(0); status != 0) {
-    return "! the NVIDIA driver does not start (cuInit returns " + std::to_string(status) + ")\n";
+    return fmt::format("! the NVIDIA driver does not start (cuInit returns {})\n", status);
   }
   int count = 0;
   if (get_count(&count) != 0 || count == 0) return "! the NVIDIA driver sees no GPU\n";
@@ -41,9 +42,9 @@ std::string ask_driver() {
     size_t bytes = 0;
     if (get(&device, index) != 0 || get_name(name, sizeof name - 1, device) != 0 ||
         total_mem(&bytes, device) != 0) {
-      return "! the NVIDIA driver does not describe GPU " + std::to_string(index) + "\n";
+      return fmt::format("! the NVIDIA driver does not describe GPU {}\n", index);
     }
-    lines += std::to_string(bytes) + " " + name + "\n";
+    lines += fmt::format("{} {}\n", bytes, name);
   }
   return lines;
 }

@@ -1,5 +1,6 @@
 #include "launch/run_progress.h"
 
+#include <spdlog/fmt/fmt.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -28,8 +29,7 @@ size_t terminal_width() {
 
 std::string time_text(std::chrono::steady_clock::duration elapsed) {
   auto seconds = std::chrono::duration_cast<std::chrono::seconds>(elapsed).count();
-  if (seconds < 60) return std::to_string(seconds) + " s";
-  return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
+  return seconds < 60 ? fmt::format("{} s", seconds) : fmt::format("{} min {} s", seconds / 60, seconds % 60);
 }
 
 std::optional<int64_t> number(const json& record, const char* name) {
@@ -74,10 +74,9 @@ std::optional<PhaseUnderWay> phase_after(const PhaseUnderWay& ended, const RunOr
 
 std::string place_in_run(const PhaseUnderWay& phase, const RunOrder& order) {
   if (!phase.iteration) return phase.name;
-  std::string text = phase.name + " of iteration " + std::to_string(*phase.iteration);
-  if (phase.micro)
-    text += ", micro-batch " + std::to_string(*phase.micro) + " of " + std::to_string(order.accumulate);
-  return text + " (" + std::to_string(order.steps) + " in all)";
+  const std::string micro =
+      phase.micro ? fmt::format(", micro-batch {} of {}", *phase.micro, order.accumulate) : "";
+  return fmt::format("{} of iteration {}{} ({} in all)", phase.name, *phase.iteration, micro, order.steps);
 }
 
 RunProgress::RunProgress(const std::string& what, bool is_quiet) : what_(printable(what)) {

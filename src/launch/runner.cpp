@@ -99,8 +99,8 @@ void Runner::run(const std::vector<Job>& jobs, const OnResult& on_result) {
   while (next < jobs.size() || !running.empty()) {
     while (next < jobs.size() && running.size() < at_once) start();
     if (running.empty()) continue;
-    progress_.show(what_ + ": " + std::to_string(done) + " of " + std::to_string(jobs.size()) + " done, " +
-                   jobs[running.begin()->second.first].name);
+    progress_.show(fmt::format("{}: {} of {} done, {}", what_, done, jobs.size(),
+                               jobs[running.begin()->second.first].name));
     auto [child, result] = children_.wait();
     auto [index, engine] = std::move(running.at(child));
     running.erase(child);

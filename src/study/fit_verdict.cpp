@@ -4,18 +4,19 @@
 
 #include "launch/engine_info.h"
 #include "report/run_result_text.h"
+#include "text/words.h"
 
 namespace torchmem {
 
 std::optional<Error> fit_failure(const std::vector<FitResult>& results) {
   const SizeResult* first = nullptr;
-  std::string sizes;
+  std::vector<std::string> sizes;
   for (const FitResult& result : results) {
     if (result.largest) return std::nullopt;
     for (const SizeResult& trial : result.trials) {
       if (trial.outcome.run.error->kind == ErrorKind::out_of_memory) return std::nullopt;
       if (!first) first = &trial;
-      if (&result == &results.front()) sizes += (sizes.empty() ? "" : ", ") + std::to_string(trial.size);
+      if (&result == &results.front()) sizes.push_back(std::to_string(trial.size));
     }
   }
   if (!first) return std::nullopt;
@@ -23,7 +24,7 @@ std::optional<Error> fit_failure(const std::vector<FitResult>& results) {
       first->outcome.run.error->kind,
       fmt::format("no size of {} could be run. {} {}\nTried: {}. If the model takes only other sizes, "
                   "say so with --min or --multiple-of.",
-                  results.front().dimension, first->size, error_text(first->outcome.run), sizes));
+                  results.front().dimension, first->size, error_text(first->outcome.run), joined(sizes)));
 }
 
 std::optional<Error> fit_doubt(const std::vector<FitResult>& results, bool allow_assumed) {

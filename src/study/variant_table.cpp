@@ -1,4 +1,6 @@
 // Every variant, and of which of them what is advised.
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -23,13 +25,13 @@ uint64_t whole_number(const std::string& text) {
   uint64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number == 0 || number > INT32_MAX)
-    refuse("'" + text + "' is not a whole number from 1 to " + std::to_string(INT32_MAX));
+    refuse(fmt::format("'{}' is not a whole number from 1 to {}", text, INT32_MAX));
   return number;
 }
 
 std::string one_of(const std::string& text, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), text) != names.end()) return text;
-  refuse("'" + text + "' is none of " + joined(names));
+  refuse(fmt::format("'{}' is none of {}", text, joined(names)));
 }
 
 void set_mode(Job& job, Mode mode, bool inference_mode = false) {
@@ -41,7 +43,7 @@ std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
   for (size_t start = 0; start <= text.size();) {
     size_t end = std::min(text.find(',', start), text.size());
-    if (end == start) refuse("a module's name is missing in '" + text + "'");
+    if (end == start) refuse(fmt::format("a module's name is missing in '{}'", text));
     parts.push_back(text.substr(start, end - start));
     start = end + 1;
   }
@@ -63,14 +65,14 @@ void set_optimizer(Job& job, const std::string& value) {
 void set_form(Job& job, const std::string& value) {
   job.request.optimizer_form = one_of(value, {"loop", "foreach", "fused"});
   if (!has_form(job.request.optimizer, value))
-    refuse("PyTorch has no fused form of " + job.request.optimizer + " on CUDA");
+    refuse(fmt::format("PyTorch has no fused form of {} on CUDA", job.request.optimizer));
 }
 
 void divide_batch(Job& job, const std::string& value) {
   const uint64_t parts = whole_number(value);
   const uint64_t batch = batch_of(job.request.inputs);
   if (batch == 0 || batch % parts != 0)
-    refuse("a batch of " + std::to_string(batch) + " cannot be divided into " + value + " equal parts");
+    refuse(fmt::format("a batch of {} cannot be divided into {} equal parts", batch, value));
   set_batch(job.request.inputs, batch / parts);
   job.request.accumulate = static_cast<int>(parts);
 }

@@ -1,8 +1,11 @@
 #include "study/variants.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "study/refuse.h"
+#include "text/words.h"
 #include "torchmem/error.h"
 
 namespace torchmem {
@@ -21,20 +24,22 @@ void check_together(const std::vector<std::string>& parts) {
   const char* mode = nullptr;
   for (const char* name : {"no_grad", "inference_mode", "grad", "train"}) {
     if (!given(name)) continue;
-    if (mode) refuse(std::string("'") + mode + "' and '" + name + "' are two modes; one run has one");
+    if (mode) refuse(fmt::format("'{}' and '{}' are two modes; one run has one", mode, name));
     mode = name;
   }
   if (mode && std::string(mode) != "train" && given("optimizer"))
-    refuse(std::string("'optimizer' is for training, and '") + mode + "' trains nothing");
+    refuse(fmt::format("'optimizer' is for training, and '{}' trains nothing", mode));
+}
+
+// "mode=NAME", or the name alone where it takes no value.
+std::string with_value(const char* name, const char* value) {
+  return fmt::format("{}{}{}", name, *value ? "=" : "", value);
 }
 
 std::string names_of_variants() {
-  std::string names;
-  for (const Variant& entry : variant_table()) {
-    names += (names.empty() ? "" : ", ") + std::string(entry.name);
-    if (*entry.value) names += "=" + std::string(entry.value);
-  }
-  return names;
+  std::vector<std::string> names;
+  for (const Variant& entry : variant_table()) names.push_back(with_value(entry.name, entry.value));
+  return joined(names);
 }
 
 void apply_part(Job& job, const std::string& part) {
@@ -44,12 +49,12 @@ void apply_part(Job& job, const std::string& part) {
   for (const Variant& entry : variant_table()) {
     if (name != entry.name) continue;
     bool takes = *entry.value != '\0';
-    if (takes && value.empty()) refuse("'" + name + "' needs a value, " + name + "=" + entry.value);
-    if (!takes && equals != std::string::npos) refuse("'" + name + "' takes no value");
+    if (takes && value.empty()) refuse(fmt::format("'{0}' needs a value, {0}={1}", name, entry.value));
+    if (!takes && equals != std::string::npos) refuse(fmt::format("'{}' takes no value", name));
     entry.apply(job, value);
     return;
   }
-  refuse("there is no '" + name + "'. Variants: " + names_of_variants());
+  refuse(fmt::format("there is no '{}'. Variants: {}", name, names_of_variants()));
 }
 
 }  // namespace
@@ -70,18 +75,15 @@ void apply_variant(Job& job, std::string_view variant) {
     }
     check_together(seen);
   } catch (const Error& error) {
-    throw Error(error.kind(), "--variant " + text + ": " + error.what());
+    throw Error(error.kind(), fmt::format("--variant {}: {}", text, error.what()));
   }
   job.name = text;
 }
 
 std::string variant_help() {
-  constexpr size_t name_width = 36;
   std::string text;
   for (const Variant& entry : variant_table()) {
-    std::string name = entry.name + (*entry.value ? "=" + std::string(entry.value) : std::string());
-    name.resize(std::max(name.size() + 1, name_width), ' ');
-    text += "  " + name + entry.help + "\n";
+    text += fmt::format("  {:<35} {}\n", with_value(entry.name, entry.value), entry.help);
   }
   return text;
 }
@@ -90,11 +92,8 @@ const std::vector<Lever>& lever_table() {
   static const std::vector<Lever> table = [] {
     std::vector<Lever> levers;
     for (const Variant& variant : variant_table()) {
-      for (const LeverFacts& facts : variant.levers) {
-        std::string name = variant.name;
-        if (*facts.value) name += "=" + std::string(facts.value);
-        levers.push_back({std::move(name), facts});
-      }
+      for (const LeverFacts& facts : variant.levers)
+        levers.push_back({with_value(variant.name, facts.value), facts});
     }
     std::stable_sort(levers.begin(), levers.end(),
                      [](const Lever& a, const Lever& b) { return a.facts.price < b.facts.price; });
