@@ -12,7 +12,8 @@ constexpr size_t shown_bytes = 60;
 
 std::string shown(const json& value) {
   std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
-  return text.size() <= shown_bytes ? text : text.substr(0, shown_bytes - 3) + "...";
+  if (text.size() > shown_bytes) text.replace(shown_bytes - 3, std::string::npos, "...");
+  return text;
 }
 
 std::string shown_text(const std::string& text) {
