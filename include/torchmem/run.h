@@ -180,12 +180,18 @@ bool is_deciding(const AssumptionRecord& assumption);
 // The first such one; null where there is none.
 const AssumptionRecord* first_deciding(const std::vector<AssumptionRecord>& assumptions);
 
+// What the user can do about an error, where the engine knows it.
+enum class Remedy : uint8_t { none, choose_method, choose_loss, give_library };
+std::string_view name_of(Remedy remedy);  // "" for none
+std::optional<Remedy> remedy_from(std::string_view name);
+
 struct RunError {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
   std::optional<std::string> phase;
   std::optional<int64_t> iteration;
-  nlohmann::json detail;  // whatever else the recorder said: an object
+  nlohmann::json detail;         // whatever else the recorder said: an object
+  Remedy remedy = Remedy::none;  // not in the message yet (report/remedy.h)
 };
 
 struct Run {

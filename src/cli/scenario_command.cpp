@@ -1,4 +1,3 @@
-#include <cstring>
 #include <map>
 
 #include "cli/commands.h"
@@ -29,28 +28,6 @@ constexpr const char* footer =
     "docs/scenario.md describes them all.\n"
     "Exit codes: 0 done, all expectations met; 1 one was not met, or out of memory; 2 no answer; 3 this "
     "machine cannot run it.";
-
-// The engine's advice names the options of profile; in a scenario a field of the action says the same.
-struct Advice {
-  const char* of_profile;
-  const char* of_scenario;
-};
-
-constexpr Advice advices[] = {
-    {"Choose one with --method NAME.", "Choose one with \"method\"."},
-    {"Choose another with --loss, or another tensor with --loss-on.",
-     "Choose another with \"kind\", or another tensor with \"on\"."},
-    {"It comes from an extension library: give that library with --library FILE.so",
-     "It comes from an extension library, which scenarios cannot load; profile can, with --library FILE.so"},
-};
-
-void use_words_of_scenarios(RunError& error) {
-  for (const Advice& advice : advices) {
-    size_t start = error.message.find(advice.of_profile);
-    if (start != std::string::npos)
-      error.message.replace(start, std::strlen(advice.of_profile), advice.of_scenario);
-  }
-}
 
 class ScenarioCommand : public Command {
  public:
@@ -86,7 +63,6 @@ class ScenarioCommand : public Command {
     Progress progress("running " + path_, common.quiet);
     Run run = run_engine(request, device);
     progress.end();
-    if (run.error) use_words_of_scenarios(*run.error);
     add_engine_info(run, request, device);
     if (!save_.empty()) complete_block_sizes(run);
     return report(file.scenario, run);

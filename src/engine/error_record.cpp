@@ -90,6 +90,7 @@ ErrorRecord describe(const std::exception_ptr& error, const RunRequest& request,
   } catch (const Failure& failure) {
     json record = {{"message", failure.what()}};
     if (!failure.detail().empty()) record["detail"] = failure.detail();
+    if (failure.remedy() != Remedy::none) record["remedy"] = name_of(failure.remedy());
     return {failure.kind(), std::move(record)};
   } catch (const c10::Error& problem) {
     return from_text(request.is_debug() ? problem.what() : problem.what_without_backtrace(), request, state);

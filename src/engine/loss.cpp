@@ -21,7 +21,8 @@ at::Tensor cross_entropy(at::Tensor y) {
     throw Failure(
         FailureKind::bad_input,
         "The loss cross_entropy needs a result of at least two dimensions (batch, class), but it has " +
-            std::to_string(y.dim()) + ". Choose another with --loss, or another tensor with --loss-on.");
+            std::to_string(y.dim()) + ".",
+        nlohmann::json::object(), Remedy::choose_loss);
   }
   if (y.dim() == 3) y = y.flatten(0, 1);
   auto target_shape = y.sizes().vec();

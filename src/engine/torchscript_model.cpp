@@ -39,12 +39,8 @@ void refuse_unknown_operator(const RunRequest& request, const std::string& what)
       "Cannot load the model " + request.model + ": the operator " + name + " is unknown to LibTorch.";
   const std::string place = parse_torch_message(what).place();
   if (!place.empty()) message += " It is called at " + place + ".";
-  message += "\nIt comes from an extension library: give that library with --library FILE.so";
-  if (name.rfind("torchvision::", 0) == 0)
-    message += " (for torchvision it is torchvision/_C.so of the Python package)";
-  message += ".";
   throw Failure(FailureKind::bad_model, message,
-                {{"operator", name}, {"missing_operators", missing}, {"place", place}});
+                {{"operator", name}, {"missing_operators", missing}, {"place", place}}, Remedy::give_library);
 }
 
 class TorchScriptModel : public Model {
@@ -164,9 +160,9 @@ class TorchScriptModel : public Model {
     std::vector<std::string> names;
     for (const auto& method : module_.get_methods()) names.push_back(method.name());
     std::string message = "The model " + request.model + " has no method \"" + request.method + "\".";
-    message += names.empty() ? " It has no method at all."
-                             : " Its methods are: " + join(names) + ". Choose one with --method NAME.";
-    throw Failure(FailureKind::bad_model, message, {{"methods", names}});
+    message += names.empty() ? " It has no method at all." : " Its methods are: " + join(names) + ".";
+    throw Failure(FailureKind::bad_model, message, {{"methods", names}},
+                  names.empty() ? Remedy::none : Remedy::choose_method);
   }
 
   // Freezing makes constants of the graph of all weights.

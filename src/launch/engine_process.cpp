@@ -12,6 +12,7 @@
 
 #include "launch/device_profile.h"
 #include "launch/layout.h"
+#include "report/remedy.h"
 #include "request/sizes.h"
 #include "request/values.h"
 #include "run/file.h"
@@ -117,6 +118,7 @@ EngineProcess::EngineProcess(RunRequest request, const DeviceChoice& device, boo
   child_.output_to_stderr = true;
   child_.grace = grace;
   stream_ = directory_.path() / "stream";
+  is_scenario_ = request.command == "scenario";
   request.stream = stream_.string();
   resolve_sizes(request);
   std::vector<std::pair<std::string, std::string>> changes = value_environment(request);
@@ -150,6 +152,7 @@ Run EngineProcess::finish(const ChildResult& result) const {
                 run.has_segments ? "" : ", and ends early");
   // An interrupted engine may call the interruption an error of its own.
   if (!run.error || result.interrupted) run.error = error_of_end(result, run, stream_);
+  if (run.error) add_remedy(*run.error, is_scenario_ ? Asked::by_scenario : Asked::by_options);
   if (!run.traces.empty()) complete_segments(run);
   return run;
 }

@@ -33,6 +33,7 @@ class EngineProcess {
   TemporaryDirectory directory_;
   std::optional<PreloadList> libraries_;
   std::filesystem::path stream_;
+  bool is_scenario_ = false;
   ChildOptions child_;
 };
 

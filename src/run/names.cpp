@@ -36,6 +36,15 @@ constexpr std::array<std::pair<ErrorKind, std::string_view>, 10> error_names{{
 constexpr std::array<std::string_view, 4> assumption_names = {"assumed_value", "estimated_workspace",
                                                               "unmodelled_call", "other"};
 constexpr std::array<std::string_view, 4> decision_names = {"", "size", "loop", "branch"};
+constexpr std::array<std::string_view, 4> remedy_names = {"", "choose_method", "choose_loss", "give_library"};
+
+// Without the first, which is none. `names` are in the order of the values.
+template <class Value, size_t Count>
+std::optional<Value> find_value(const std::array<std::string_view, Count>& names, std::string_view name) {
+  auto found = std::find(names.begin() + 1, names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Value>(found - names.begin());
+}
 
 }  // namespace
 
@@ -51,10 +60,12 @@ std::optional<Assumption> assumption_from(std::string_view name) {
 std::string_view name_of(Decision decision) { return decision_names[static_cast<size_t>(decision)]; }
 
 std::optional<Decision> decision_from(std::string_view name) {
-  auto found = std::find(decision_names.begin() + 1, decision_names.end(), name);
-  if (found == decision_names.end()) return std::nullopt;
-  return static_cast<Decision>(found - decision_names.begin());
+  return find_value<Decision>(decision_names, name);
 }
+
+std::string_view name_of(Remedy remedy) { return remedy_names[static_cast<size_t>(remedy)]; }
+
+std::optional<Remedy> remedy_from(std::string_view name) { return find_value<Remedy>(remedy_names, name); }
 
 std::string_view name_of(Action action) { return action_names[static_cast<size_t>(action)].second; }
 

@@ -76,9 +76,11 @@ RunError error_from_json(const json& object) {
   error.message = object.at("message").get<std::string>();
   error.phase = optional_field<std::string>(object, "phase");
   error.iteration = optional_field<int64_t>(object, "iteration");
+  error.remedy =
+      remedy_from(optional_field<std::string>(object, "remedy").value_or("")).value_or(Remedy::none);
   error.detail = json::object();
   for (const auto& [name, value] : object.items()) {
-    if (name != "kind" && name != "message" && name != "phase" && name != "iteration")
+    if (name != "kind" && name != "message" && name != "phase" && name != "iteration" && name != "remedy")
       error.detail[name] = value;
   }
   return error;

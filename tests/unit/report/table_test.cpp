@@ -65,7 +65,7 @@ TEST(Table, NamesAreNoMarkup) {
             "|:---|---:|\n"
             "| &lt;b&gt;\\|\\*x\\* | 4.88 KiB |\n");
   EXPECT_EQ(table.html(),
-            "<table>\n<tr><th>who</th><th>bytes</th></tr>\n"
+            "<table>\n<tr><th class=\"why\">who</th><th>bytes</th></tr>\n"
             "<tr><td class=\"why\">&lt;b&gt;|*x*</td><td title=\"5,000 B\">4.88 KiB</td></tr>\n</table>\n");
 }
 
