@@ -30,11 +30,8 @@ class GateCommand : public Command {
   ExitCode run() override {
     outputs_.json = common.json;
     outputs_.inputs = input_files(options_.model);
-    if (options_.update) {
-      outputs_.updated = options_.baseline;
-    } else {
-      outputs_.inputs.push_back(options_.baseline);
-    }
+    if (options_.update) outputs_.updated = options_.baseline;
+    if (!options_.update) outputs_.inputs.push_back(options_.baseline);
     try {
       const GateReport report = answer();
       if (!outputs_.write(report)) return ExitCode::could_not;
@@ -68,12 +65,10 @@ class GateCommand : public Command {
   }
 
   RunResult run_model() const {
-    Job job;
-    job.name = options_.model.model;
-    job.request = make_request(options_.model, "profile", common.log_level);
-    job.device = choose_device(options_.model.device);
+    const ModelOptions& model = options_.model;
     Runner runner("gate", common.quiet, 1);
-    return measure_model(runner, job);
+    return measure_model(
+        runner, {model.model, make_request(model, "profile", common.log_level), choose_device(model.device)});
   }
 
   ProgramResult run_program() const {
