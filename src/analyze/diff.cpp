@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ranges>
 #include <set>
 
 namespace torchmem {
@@ -70,10 +69,12 @@ DeviceDiff device_diff(int32_t number, const DeviceAccount& before, const Device
 const DeviceAccount& device_of(const Account& account, int32_t device) {
   auto found = account.devices.find(device);
   if (found != account.devices.end()) return found->second;
+  std::vector<int32_t> known;
+  for (const auto& [number, of] : account.devices) known.push_back(number);
   throw Error(ErrorKind::bad_usage,
               fmt::format("--device {}: {} says nothing of that device. Expected one that both "
                           "files have; this one has {}.",
-                          device, account.file, fmt::join(std::views::keys(account.devices), ", ")));
+                          device, account.file, fmt::join(known, ", ")));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <spdlog/fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "torchmem/error.h"
 
@@ -37,10 +36,11 @@ constexpr uint64_t f32_bytes = 4;
 
 template <class Entry, size_t count>
 const Entry& entry_of(const Entry (&table)[count], const std::string& name, const char* what) {
+  std::vector<std::string> names;
   for (const Entry& entry : table) {
     if (name == entry.name) return entry;
+    names.push_back(entry.name);
   }
-  auto names = std::views::transform(table, &Entry::name);
   throw Error(ErrorKind::bad_usage,
               fmt::format("{} {}: expected one of {}.", what, name, fmt::join(names, ", ")));
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <ranges>
 
 #include "text/words.h"
 #include "torchmem/bytes.h"
@@ -55,7 +54,10 @@ std::optional<uint64_t> measured_of(const GateSubject& subject, const GateNumber
 }
 
 std::string keys_of(const std::optional<BytesByName>& table) {
-  return table && !table->empty() ? fmt::format("{}", fmt::join(std::views::keys(*table), ", ")) : "none";
+  if (!table || table->empty()) return "none";
+  std::vector<std::string> names;
+  for (const auto& [name, bytes] : *table) names.push_back(name);
+  return joined(names);
 }
 
 // "forward:0 to forward:2, load": a thousand iterations are no longer than two.

@@ -126,10 +126,10 @@ void write_results(const std::vector<OutputDocument>& documents, const std::func
   std::vector<std::function<void()>> outputs;
   bool is_taken = false;
   for (const OutputDocument& document : documents) {
-    const auto& [option, path] = document.output;
-    if (path.empty()) continue;
-    is_taken = is_taken || path == "-";
-    outputs.emplace_back([&] { write_output(option, path, document.content()); });
+    const OutputPath& output = document.output;
+    if (output.path.empty()) continue;
+    is_taken = is_taken || output.path == "-";
+    outputs.emplace_back([&] { write_output(output.option, output.path, document.content()); });
   }
   if (text && !is_taken) outputs.emplace_back([&] { write_stdout(text()); });
   write_all(outputs);
