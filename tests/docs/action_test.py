@@ -91,7 +91,7 @@ class Action(unittest.TestCase):
     def test_program_that_fails(self):
         summary, report = self.use(2, program="python3 train.py; exit 3", budget="24GiB")
         self.assertEqual((report["error"]["kind"], report["checks"]), ("model_failed", []))
-        self.assertIn("**torchmem gate: error** for bash \\-c", summary)
+        self.assertIn("**torchmem gate: error** for bash -c", summary)
 
     def test_no_result_of_an_earlier_use(self):
         self.use(0, model="model.pt", input=INPUT, budget="24GiB")
