@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <system_error>
 
+#include "launch/device_profile.h"
 #include "launch/layout.h"
 #include "launch/preload.h"
 #include "launch/program_torch.h"
@@ -74,10 +74,8 @@ void check_backend() {
 
 // Of the device; of several real ones the largest, so that none may reserve more than is asked for.
 uint64_t total_bytes(const DeviceChoice& device) {
-  if (device.kind == DeviceChoice::Kind::virtual_gpu) {
-    std::ifstream in(device.profile_file);
-    return json::parse(in).at("total_bytes").get<uint64_t>();
-  }
+  if (device.kind == DeviceChoice::Kind::virtual_gpu)
+    return read_device_profile(device.profile_file.string()).at("total_bytes").get<uint64_t>();
   uint64_t most = 0;
   for (const RealDevice& real : find_real_devices().devices) most = std::max(most, real.total_bytes);
   return most;

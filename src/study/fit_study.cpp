@@ -9,8 +9,6 @@
 
 namespace torchmem {
 
-using nlohmann::json;
-
 namespace {
 
 // More than any run takes, and half of the virtual device's address space.

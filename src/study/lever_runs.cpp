@@ -1,11 +1,9 @@
 #include "study/lever_runs.h"
 
-#include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
-
 #include <algorithm>
 
 #include "study/variants.h"
+#include "text/words.h"
 
 namespace torchmem {
 
@@ -21,7 +19,7 @@ int price_of(const std::string& name) {
 
 Job LeverRuns::job_of(const LeverSet& levers) const {
   Job job = base_;
-  if (!levers.empty()) apply_variant(job, fmt::format("{}", fmt::join(levers, " + ")));
+  if (!levers.empty()) apply_variant(job, joined(levers, " + "));
   return job;
 }
 
