@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
+#include "error_of.h"
 #include "run/run_info_json.h"
 #include "torchmem/error.h"
 
@@ -11,15 +10,6 @@ namespace torchmem {
 namespace {
 
 using nlohmann::json;
-
-std::string error_of(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 RunResult outcome_with(const json& facts) {
   RunResult outcome;

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "error_of.h"
 #include "report/gate_json.h"
 
 namespace torchmem {
@@ -12,15 +13,6 @@ namespace {
 using nlohmann::json;
 
 Tolerance tolerance(const char* text) { return parse_tolerance(text, "--tolerance"); }
-
-std::string error_of(const std::function<void()>& what) {
-  try {
-    what();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Tolerance, IsWholeBytesRoundedDown) {
   EXPECT_EQ(allowed_bytes(1000, tolerance("1%")), 1010u);
