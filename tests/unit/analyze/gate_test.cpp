@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "error_of.h"
 #include "report/gate_json.h"
 
